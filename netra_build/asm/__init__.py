@@ -1,0 +1,1 @@
+"""Assembly text, the tool chain and code objects."""

@@ -1,0 +1,1 @@
+"""Planning: tactics, layouts, memory, graph recipe, explanations."""

@@ -1,0 +1,1 @@
+"""The netra command line, one file per command."""

@@ -1,0 +1,1 @@
+"""Errors, JSON, digests, disk and actions: no GPU word in here."""

@@ -1,0 +1,183 @@
+"""Canonical JSON out, strict and bounded JSON in.
+
+Writing follows the published engine format, section 0.1: keys sorted by code point, separators
+without blanks, non-ASCII raw, floats as Python prints them, one final newline, UTF-8.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from pathlib import PurePath
+from typing import Any, NoReturn
+
+from netra_build.core.digests import sha256_hex
+from netra_build.core.errors import BadInput
+
+Json = Any
+"""A JSON value: None, bool, int, float, str, list or dict with string keys."""
+
+MAX_BYTES = 64 * 1024 * 1024
+MAX_DEPTH = 64
+MAX_DIGITS = 40
+
+
+def lower(value: object) -> Json:
+    """Return ``value`` as plain JSON: enums, paths, records, mappings and tuples are lowered."""
+    if isinstance(value, Enum):
+        return value.value
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    if isinstance(value, PurePath):
+        return value.as_posix()
+    if is_dataclass(value) and not isinstance(value, type):
+        return {f.name: lower(getattr(value, f.name)) for f in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(lower(key)): lower(item) for key, item in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray):
+        return [lower(item) for item in value]
+    raise TypeError(f"not a JSON value: {type(value).__name__}")
+
+
+def canonical_text(value: object) -> str:
+    """Return the canonical JSON text of ``value``, with its final newline."""
+    plain = lower(value)
+    return json.dumps(plain, sort_keys=True, separators=(",", ":"), ensure_ascii=False) + "\n"
+
+
+def canonical_bytes(value: object) -> bytes:
+    """Return the canonical JSON of ``value`` as UTF-8 bytes."""
+    return canonical_text(value).encode("utf-8", "surrogatepass")
+
+
+def pretty_bytes(value: object) -> bytes:
+    """Return sorted JSON with an indent of two, for files that people read and diff."""
+    text = json.dumps(lower(value), sort_keys=True, indent=2, ensure_ascii=False) + "\n"
+    return text.encode("utf-8", "surrogatepass")
+
+
+def stable_hash(value: object) -> str:
+    """Return the SHA-256 (hexadecimal) of the canonical bytes, final newline included."""
+    return sha256_hex(canonical_bytes(value))
+
+
+def parse_strict(data: bytes, location: str, *, max_bytes: int = MAX_BYTES) -> Json:
+    """Parse JSON and refuse what readers disagree about or what could exhaust the machine.
+
+    Refused with ``BadInput``: more than ``max_bytes``, nesting deeper than ``MAX_DEPTH``,
+    invalid UTF-8, a byte order mark, duplicate keys, NaN and infinities, numbers of more than
+    ``MAX_DIGITS`` digits, lone surrogates, text after the document.
+    """
+    if len(data) > max_bytes:
+        raise BadInput(
+            "file is too large",
+            location=location,
+            expected=f"at most {max_bytes} bytes",
+            got=len(data),
+        )
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise BadInput(f"not valid UTF-8 at byte {error.start}", location=location) from None
+    if text.startswith("\ufeff"):
+        raise BadInput(
+            "file starts with a byte order mark", location=location, hint="save it as plain UTF-8"
+        )
+    _refuse_depth(text, location)
+    try:
+        value = _decoder().decode(text)
+    except _Unusable as error:
+        raise BadInput(str(error), location=location) from None
+    except json.JSONDecodeError as error:
+        place = f"{location}:{error.lineno}:{error.colno}"
+        raise BadInput(f"not valid JSON: {error.msg.lower()}", location=place) from None
+    _refuse_surrogates(text, value, location)
+    return value
+
+
+def parse_object(data: bytes, location: str, *, max_bytes: int = MAX_BYTES) -> dict[str, Json]:
+    """Parse strictly and require the document to be an object."""
+    value = parse_strict(data, location, max_bytes=max_bytes)
+    if not isinstance(value, dict):
+        raise BadInput("document is not an object", location=location)
+    return value
+
+
+class _Unusable(ValueError):
+    """Raised by the decoder hooks; carries the fact only."""
+
+
+def _decoder() -> json.JSONDecoder:
+    return json.JSONDecoder(
+        object_pairs_hook=_unique_pairs,
+        parse_constant=_refuse_constant,
+        parse_int=_bounded_int,
+        parse_float=_bounded_float,
+    )
+
+
+def _unique_pairs(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+    result = dict(pairs)
+    if len(result) != len(pairs):
+        seen: set[str] = set()
+        for key, _ in pairs:
+            if key in seen:
+                raise _Unusable(f'key "{key}" appears twice in one object')
+            seen.add(key)
+    return result
+
+
+def _refuse_constant(word: str) -> NoReturn:
+    raise _Unusable(f"{word} is not a JSON number")
+
+
+def _bounded_int(text: str) -> int:
+    if len(text) > MAX_DIGITS:
+        raise _Unusable(f"number has {len(text)} digits; expected at most {MAX_DIGITS}")
+    return int(text)
+
+
+def _bounded_float(text: str) -> float:
+    if len(text) > MAX_DIGITS:
+        raise _Unusable(f"number has {len(text)} digits; expected at most {MAX_DIGITS}")
+    value = float(text)
+    if value in (float("inf"), float("-inf")):
+        raise _Unusable(f"number {text} is outside the range of a double")
+    return value
+
+
+def _refuse_depth(text: str, location: str) -> None:
+    """Refuse nesting deeper than ``MAX_DEPTH`` without recursion, in one pass over the text."""
+    if text.count("[") + text.count("{") <= MAX_DEPTH:
+        return
+    depth = 0
+    in_string = False
+    skip = False
+    for character in text:
+        if in_string:
+            if skip:
+                skip = False
+            elif character == "\\":
+                skip = True
+            elif character == '"':
+                in_string = False
+        elif character == '"':
+            in_string = True
+        elif character in "[{":
+            depth += 1
+            if depth > MAX_DEPTH:
+                raise BadInput(f"nesting is deeper than {MAX_DEPTH} levels", location=location)
+        elif character in "]}":
+            depth -= 1
+
+
+def _refuse_surrogates(text: str, value: Json, location: str) -> None:
+    """Refuse escaped lone surrogates, which cannot be written as UTF-8 again."""
+    if "\\u" not in text and "\\U" not in text:
+        return
+    try:
+        canonical_text(value).encode("utf-8")
+    except UnicodeEncodeError:
+        raise BadInput("string holds a lone surrogate escape", location=location) from None

@@ -1,0 +1,32 @@
+"""Content digests: SHA-256 where a format asks for it, BLAKE3 in our graph and store."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+from blake3 import blake3
+
+
+@dataclass(frozen=True)
+class ContentDigest:
+    """Both digests (hexadecimal) and the length of one content, in bytes."""
+
+    sha256: str
+    blake3: str
+    size_bytes: int
+
+
+def sha256_hex(data: bytes) -> str:
+    """Return the SHA-256 of ``data`` in lower-case hexadecimal."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def blake3_hex(data: bytes) -> str:
+    """Return the BLAKE3 of ``data`` in lower-case hexadecimal."""
+    return blake3(data).hexdigest()
+
+
+def content_digest(data: bytes) -> ContentDigest:
+    """Return both digests of one content."""
+    return ContentDigest(sha256_hex(data), blake3_hex(data), len(data))

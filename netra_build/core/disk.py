@@ -1,0 +1,155 @@
+"""The only place that touches files: bounded reads, confined paths, whole-file writes."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import Protocol
+
+from netra_build.core.errors import BadInput
+
+MAX_FILE_BYTES = 256 * 1024 * 1024
+
+
+class Disk(Protocol):
+    """What the library needs of a file system; ``RealDisk`` and the tests' fake both give it."""
+
+    def read_bytes(self, path: Path, *, max_bytes: int = MAX_FILE_BYTES) -> bytes: ...
+    def write_bytes(self, path: Path, data: bytes) -> None: ...
+    def is_file(self, path: Path) -> bool: ...
+    def is_folder(self, path: Path) -> bool: ...
+    def files_under(self, folder: Path, suffix: str = "") -> tuple[Path, ...]: ...
+    def remove(self, path: Path) -> None: ...
+
+
+class RealDisk:
+    """The machine's file system. Every method raises ``BadInput`` with the path on failure."""
+
+    def read_bytes(self, path: Path, *, max_bytes: int = MAX_FILE_BYTES) -> bytes:
+        """Return a regular file's bytes; refuse folders, devices and files over ``max_bytes``."""
+        try:
+            handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        except (OSError, ValueError) as error:
+            raise BadInput(_reason(error), location=str(path)) from None
+        with os.fdopen(handle, "rb") as stream:
+            if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+                raise BadInput("not a regular file", location=str(path))
+            data = stream.read(max_bytes + 1)
+        if len(data) > max_bytes:
+            raise BadInput(
+                "file is too large",
+                location=str(path),
+                expected=f"at most {max_bytes} bytes",
+                got="more",
+            )
+        return data
+
+    def write_bytes(self, path: Path, data: bytes) -> None:
+        """Write a whole file or nothing: a temporary neighbour, then a rename over the target."""
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".part")
+            try:
+                with os.fdopen(handle, "wb") as stream:
+                    stream.write(data)
+                os.chmod(temporary, 0o644)
+                os.replace(temporary, path)
+            except BaseException:
+                Path(temporary).unlink(missing_ok=True)
+                raise
+        except OSError as error:
+            raise BadInput(f"cannot write: {_reason(error)}", location=str(path)) from None
+
+    def is_file(self, path: Path) -> bool:
+        """Tell whether ``path`` is a regular file (symlinks followed)."""
+        return _test(path.is_file)
+
+    def is_folder(self, path: Path) -> bool:
+        """Tell whether ``path`` is a folder (symlinks followed)."""
+        return _test(path.is_dir)
+
+    def files_under(self, folder: Path, suffix: str = "") -> tuple[Path, ...]:
+        """Return the regular files below ``folder`` with ``suffix``, in path order.
+
+        Folders that are symlinks are not entered, so a loop cannot trap the walk.
+        """
+        found = [
+            Path(base) / name
+            for base, _, names in os.walk(folder, followlinks=False)
+            for name in names
+            if name.endswith(suffix)
+        ]
+        return tuple(sorted(path for path in found if path.is_file()))
+
+    def remove(self, path: Path) -> None:
+        """Remove one file; a file that is already gone is fine."""
+        try:
+            path.unlink(missing_ok=True)
+        except OSError as error:
+            raise BadInput(f"cannot remove: {_reason(error)}", location=str(path)) from None
+
+
+@contextmanager
+def sealed_folder() -> Iterator[Path]:
+    """Yield a new empty folder of our own and remove it with all it holds afterwards."""
+    folder = Path(tempfile.mkdtemp(prefix="netra-"))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def relative_name(name: str, location: str) -> str:
+    """Return ``name`` without ``.`` segments and double slashes; refuse what leaves its root.
+
+    Refused with ``BadInput``: an empty name, an absolute one, a ``..`` segment, a backslash,
+    a control character. The result is a POSIX path.
+    """
+    if "\\" in name or any(ord(character) < 32 for character in name):
+        raise BadInput(f'path "{name!r}" holds a character that is not allowed', location=location)
+    if name.startswith("/"):
+        raise BadInput(
+            f'path "{name}" is absolute',
+            location=location,
+            hint="write it relative to the library root",
+        )
+    parts = [part for part in name.split("/") if part not in ("", ".")]
+    if not parts:
+        raise BadInput(f'path "{name}" names no file', location=location)
+    if ".." in parts:
+        raise BadInput(
+            f'path "{name}" leaves its root', location=location, hint='remove the ".." segment'
+        )
+    return str(PurePosixPath(*parts))
+
+
+def confined_path(root: Path, name: str, location: str) -> Path:
+    """Return the path of ``name`` below ``root``; refuse ``..`` and symlinks that leave the root."""
+    path = root / relative_name(name, location)
+    real_root = os.path.realpath(root)
+    real = os.path.realpath(path)
+    if real != real_root and not real.startswith(real_root.rstrip(os.sep) + os.sep):
+        raise BadInput(f'path "{name}" leaves its root through a symlink', location=location)
+    return path
+
+
+def _reason(error: OSError | ValueError) -> str:
+    """Return a short cause without the path, which stands in the location."""
+    if isinstance(error, OSError):
+        if error.errno == errno.ENOENT:
+            return "file is missing"
+        return (error.strerror or "cannot be used").lower()
+    return "path cannot be used"
+
+
+def _test(question: object) -> bool:
+    try:
+        return bool(question())  # type: ignore[operator]
+    except (OSError, ValueError):
+        return False

@@ -1,0 +1,83 @@
+"""Errors that a user can act on, each with its place, the fact, a remedy and an exit code."""
+
+from __future__ import annotations
+
+EXIT_DONE = 0
+EXIT_REFUSED = 1
+EXIT_BAD_INPUT = 2
+EXIT_EVIDENCE_INCOMPLETE = 3
+EXIT_TOOLCHAIN = 4
+EXIT_DAMAGED_STORE = 5
+EXIT_OUR_BUG = 70
+
+
+class NetraError(Exception):
+    """Base of every error that reaches a user; printed as one line and an optional hint.
+
+    The line is ``LOCATION: FACT; expected X, got Y`` and the hint is a second line
+    ``hint: REMEDY``. Subclasses fix the exit code in ``status``.
+    """
+
+    status = EXIT_BAD_INPUT
+
+    def __init__(
+        self,
+        fact: str,
+        *,
+        location: str = "",
+        expected: object = None,
+        got: object = None,
+        hint: str = "",
+    ) -> None:
+        super().__init__(fact)
+        self.fact = fact
+        self.location = location
+        self.expected = expected
+        self.got = got
+        self.hint = hint
+
+    def line(self) -> str:
+        """Return the message without the hint."""
+        place = f"{self.location}: " if self.location else ""
+        if self.expected is None:
+            return f"{place}{self.fact}"
+        return f"{place}{self.fact}; expected {self.expected}, got {self.got}"
+
+    def at(self, location: str) -> NetraError:
+        """Return this error with ``location`` put in front, unless it already has one."""
+        if not self.location:
+            self.location = location
+        return self
+
+    def __str__(self) -> str:
+        return f"{self.line()}\nhint: {self.hint}" if self.hint else self.line()
+
+
+class Refused(NetraError):
+    """A gate said no, or two things that must be equal differ (exit 1)."""
+
+    status = EXIT_REFUSED
+
+
+class BadInput(NetraError):
+    """A manifest, recipe, assembly file, code object or option cannot be used (exit 2)."""
+
+    status = EXIT_BAD_INPUT
+
+
+class EvidenceIncomplete(NetraError):
+    """The evidence that a claim needs is not there (exit 3)."""
+
+    status = EXIT_EVIDENCE_INCOMPLETE
+
+
+class ToolchainFailed(NetraError):
+    """The tool chain is missing, unusable or failed on an input (exit 4)."""
+
+    status = EXIT_TOOLCHAIN
+
+
+class DamagedStore(NetraError):
+    """Stored state does not verify; the hint says what to remove (exit 5)."""
+
+    status = EXIT_DAMAGED_STORE

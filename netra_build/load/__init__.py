@@ -1,0 +1,1 @@
+"""Readers of manifests, models, profiles, recipes and the library root."""

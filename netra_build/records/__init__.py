@@ -1,0 +1,1 @@
+"""Frozen records of every format; no input or output."""

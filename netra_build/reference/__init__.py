@@ -1,0 +1,1 @@
+"""One numpy statement per tactic of what the right output is."""

@@ -1,0 +1,1 @@
+"""The SCons tool: turns a pipeline graph into SCons nodes."""

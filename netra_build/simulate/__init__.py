@@ -1,0 +1,1 @@
+"""Functional model of the gfx950 wave64 machine."""

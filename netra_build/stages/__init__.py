@@ -1,0 +1,1 @@
+"""One file per stage: named bytes and parameters in, named bytes out."""

@@ -130,7 +130,7 @@ def relative_name(name: str, location: str) -> str:
 
 
 def confined_path(root: Path, name: str, location: str) -> Path:
-    """Return the path of ``name`` below ``root``; refuse ``..`` and symlinks that leave the root."""
+    """Return the path of ``name`` below ``root``; refuse ``..`` and symlinks that lead out."""
     path = root / relative_name(name, location)
     real_root = os.path.realpath(root)
     real = os.path.realpath(path)

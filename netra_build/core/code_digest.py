@@ -1,0 +1,111 @@
+"""Digest of the code behind a stage: our modules it reaches, Python, and the libraries it uses.
+
+A help text or a command never enters the digest of a stage that does not import it, and a new
+release of a library enters exactly the stages that import it.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+
+from netra_build.core.canonical_json import canonical_bytes
+from netra_build.core.digests import blake3_hex
+
+PACKAGE = "netra_build"
+PACKAGE_FOLDER = Path(__file__).resolve().parent.parent
+
+DISTRIBUTION_BY_IMPORT = {
+    "blake3": "blake3",
+    "elftools": "pyelftools",
+    "jsonschema": "jsonschema",
+    "ml_dtypes": "ml_dtypes",
+    "msgpack": "msgpack",
+    "numpy": "numpy",
+    "rich": "rich",
+    "ruamel": "ruamel.yaml",
+    "safetensors": "safetensors",
+}
+
+
+@dataclass(frozen=True)
+class CodeReach:
+    """Modules of ours (name to source digest) and distributions (name to version) of one root."""
+
+    modules: tuple[tuple[str, str], ...]
+    distributions: tuple[tuple[str, str], ...]
+
+
+@cache
+def code_digest(module: str) -> str:
+    """Return the BLAKE3 of all code that ``module`` reaches by import."""
+    reach = code_reach(module)
+    python = f"{sys.implementation.name} {'.'.join(map(str, sys.version_info[:3]))}"
+    identity = {
+        "python": python,
+        "modules": dict(reach.modules),
+        "distributions": dict(reach.distributions),
+    }
+    return blake3_hex(canonical_bytes(identity))
+
+
+@cache
+def code_reach(module: str) -> CodeReach:
+    """Return what ``module`` reaches, itself included, over imports anywhere in the source."""
+    ours: dict[str, str] = {}
+    others: set[str] = set()
+    waiting = [module]
+    while waiting:
+        name = waiting.pop()
+        if name in ours:
+            continue
+        digest, imports = _read_module(name)
+        ours[name] = digest
+        for imported in imports:
+            if imported.split(".")[0] == PACKAGE:
+                waiting.append(imported)
+            elif imported.split(".")[0] in DISTRIBUTION_BY_IMPORT:
+                others.add(DISTRIBUTION_BY_IMPORT[imported.split(".")[0]])
+    versions = tuple((name, metadata.version(name)) for name in sorted(others))
+    return CodeReach(tuple(sorted(ours.items())), versions)
+
+
+@cache
+def _read_module(name: str) -> tuple[str, tuple[str, ...]]:
+    path = module_path(name)
+    if path is None:
+        raise ValueError(f"no module {name}")
+    source = path.read_bytes()
+    tree = ast.parse(source, filename=name)
+    return blake3_hex(source), tuple(sorted(set(imported_modules(tree))))
+
+
+def imported_modules(tree: ast.AST) -> Iterator[str]:
+    """Yield the absolute name of every module that ``tree`` imports, packages of ours resolved."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield node.module
+            if node.module.split(".")[0] == PACKAGE:
+                for alias in node.names:
+                    if module_path(f"{node.module}.{alias.name}") is not None:
+                        yield f"{node.module}.{alias.name}"
+
+
+@cache
+def module_path(name: str) -> Path | None:
+    """Return the source file of a module of ours, or None if there is no such module."""
+    parts = name.split(".")
+    if parts[0] != PACKAGE:
+        return None
+    folder = PACKAGE_FOLDER.joinpath(*parts[1:])
+    if (folder / "__init__.py").is_file():
+        return folder / "__init__.py"
+    file = folder.with_suffix(".py")
+    return file if len(parts) > 1 and file.is_file() else None

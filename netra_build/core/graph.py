@@ -1,0 +1,135 @@
+"""Actions and the graph they form: what is made from what, by which stage.
+
+A graph is plain data. The SCons front turns it into nodes, ``netra rebuild`` runs it from top to
+bottom; both call ``execute.run_action`` for one action, so they cannot differ in what they make.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+from typing import Any
+
+from netra_build.core.canonical_json import Json
+from netra_build.core.disk import relative_name
+from netra_build.core.errors import NetraError
+
+Inputs = Mapping[str, bytes]
+Parameters = Mapping[str, Json]
+Outputs = Mapping[str, bytes]
+
+
+class Root(StrEnum):
+    """The folders a place can lie in; a graph never holds an absolute path."""
+
+    SOURCE = "source"  # the library root: manifests, templates, golden sources
+    EXTERNAL = "external"  # objects that a user brings from elsewhere
+    WORK = "work"  # intermediate files
+    OUT = "out"  # the product
+
+
+@dataclass(frozen=True, order=True)
+class Place:
+    """One file, named by its root and its path below that root."""
+
+    root: Root
+    name: str
+
+    def __post_init__(self) -> None:
+        if relative_name(self.name, self.root.value) != self.name:
+            raise ValueError(f"place is not normalised: {self.name}")
+
+    def __str__(self) -> str:
+        return f"{self.root.value}:{self.name}"
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A kind of step: a pure function from named bytes and parameters to named bytes.
+
+    ``run(inputs, parameters, tools)`` returns one content per declared output. ``module`` is
+    the module whose imports give the stage's code digest. ``uses_tools`` says that the tool
+    chain's identity is an input. ``explain(error, hints, tools)`` may turn a failure into a
+    better one with files that are no inputs (they never reach a digest).
+    """
+
+    name: str
+    label: str
+    module: str
+    run: Callable[[Inputs, Parameters, Any], Outputs]
+    uses_tools: bool = False
+    explain: Callable[[NetraError, Inputs, Any], NetraError] | None = None
+
+
+@dataclass(frozen=True)
+class Action:
+    """One application of a stage. Roles name the inputs and outputs inside the stage."""
+
+    stage: Stage
+    subject: str
+    outputs: tuple[tuple[str, Place], ...]
+    inputs: tuple[tuple[str, Place], ...] = ()
+    parameters: tuple[tuple[str, Json], ...] = ()
+    hints: tuple[tuple[str, Place], ...] = ()
+
+    def line(self) -> str:
+        """Return the short build line, for example ``ASM      moe.gate_up -> x.o``."""
+        names = [place.name for _, place in self.outputs]
+        shown = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
+        return f"{self.stage.label:<8} {self.subject} -> {shown}"
+
+
+@dataclass(frozen=True)
+class Graph:
+    """All actions that one asked-for thing needs, each after what it needs.
+
+    ``seal`` is the product's last file. It is withdrawn before any other file of the product is
+    rewritten, so a product that has it is whole.
+    """
+
+    name: str
+    actions: tuple[Action, ...]
+    seal: Place | None = None
+    notes: tuple[str, ...] = field(default=())
+
+    @cached_property
+    def producers(self) -> dict[Place, Action]:
+        """Map every product to the one action that makes it."""
+        return {place: action for action in self.actions for _, place in action.outputs}
+
+    def products(self, root: Root) -> tuple[str, ...]:
+        """Return the names of all files made below ``root``, sorted."""
+        return tuple(sorted(place.name for place in self.producers if place.root is root))
+
+    def sources(self) -> tuple[Place, ...]:
+        """Return the inputs that no action makes, sorted."""
+        used = {place for action in self.actions for _, place in action.inputs}
+        return tuple(sorted(used - set(self.producers)))
+
+
+def join_graphs(name: str, graphs: Iterable[Graph]) -> Graph:
+    """Return one graph with the actions of all, each distinct action once."""
+    seen: dict[tuple[Place, ...], Action] = {}
+    for graph in graphs:
+        for action in graph.actions:
+            key = tuple(place for _, place in action.outputs)
+            seen.setdefault(key, action)
+    return Graph(name, tuple(seen.values()))
+
+
+def check_graph(graph: Graph) -> None:
+    """Raise ``ValueError`` unless every product has one producer and comes before its use."""
+    made: set[Place] = set()
+    products = set(graph.producers)
+    for action in graph.actions:
+        for _, place in action.inputs:
+            if place in products and place not in made:
+                raise ValueError(f"{action.line()}: {place} is used before it is made")
+            if place not in products and place.root in (Root.WORK, Root.OUT):
+                raise ValueError(f"{action.line()}: nothing makes {place}")
+        for _, place in action.outputs:
+            if place in made or place.root not in (Root.WORK, Root.OUT):
+                raise ValueError(f"{action.line()}: {place} cannot be made here")
+            made.add(place)

@@ -1,0 +1,266 @@
+"""The code object metadata: the message-pack note that lists kernels, arguments and sizes."""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import msgpack
+
+from netra_build.core.canonical_json import Json
+from netra_build.core.errors import BadInput
+
+NOTE_OWNER = b"AMDGPU\0"
+NOTE_TYPE = 32
+MAX_METADATA_BYTES = 4 * 1024 * 1024
+MAX_ENTRIES = 8192
+MAX_DEPTH = 16
+
+
+@dataclass(frozen=True)
+class Note:
+    """One ELF note: owner without its final NUL, type, data, and where the data lies."""
+
+    owner: bytes
+    kind: int
+    data: bytes
+    data_offset: int
+    """Bytes from the start of the note section."""
+
+
+@dataclass(frozen=True)
+class ArgumentMetadata:
+    """One kernarg as the note states it. Offset and size are bytes."""
+
+    offset: int
+    size: int
+    value_kind: str
+    name: str | None = None
+    type_name: str | None = None
+    address_space: str | None = None
+    access: str | None = None
+    actual_access: str | None = None
+
+
+@dataclass(frozen=True)
+class KernelMetadata:
+    """One kernel as the note states it. Sizes are bytes, counts are registers."""
+
+    name: str
+    symbol: str
+    """The descriptor's symbol, which ends in ``.kd``."""
+    arguments: tuple[ArgumentMetadata, ...]
+    kernarg_segment_size: int
+    kernarg_segment_align: int
+    group_segment_fixed_size: int
+    private_segment_fixed_size: int
+    wavefront_size: int
+    sgpr_count: int
+    vgpr_count: int
+    max_flat_workgroup_size: int
+    agpr_count: int | None = None
+    sgpr_spill_count: int | None = None
+    vgpr_spill_count: int | None = None
+    uses_dynamic_stack: bool | None = None
+    required_workgroup_size: tuple[int, ...] | None = None
+
+
+def split_notes(section: bytes, location: str) -> Iterator[Note]:
+    """Yield the notes of one note section; ``BadInput`` when a length leaves the section."""
+    at = 0
+    while at < len(section):
+        if at + 12 > len(section):
+            raise BadInput("note header is cut short", location=location)
+        name_size, data_size, kind = struct.unpack_from("<3I", section, at)
+        name_at = at + 12
+        data_at = name_at + (name_size + 3) // 4 * 4
+        if data_at + data_size > len(section):
+            raise BadInput("note leaves its section", location=location)
+        name = section[name_at : name_at + name_size].rstrip(b"\0")
+        yield Note(name, kind, section[data_at : data_at + data_size], data_at)
+        at = data_at + (data_size + 3) // 4 * 4
+
+
+def decode_metadata(data: bytes, location: str) -> dict[str, Json]:
+    """Decode the note's message-pack document into plain JSON values.
+
+    Refused with ``BadInput``: anything but one map with string keys, duplicate keys, binary and
+    extension values, NaN and infinities, deep nesting, more than ``MAX_ENTRIES`` entries in one
+    map or array, text after the document.
+    """
+    if len(data) > MAX_METADATA_BYTES:
+        raise BadInput(
+            "code object metadata is too large",
+            location=location,
+            expected=f"at most {MAX_METADATA_BYTES} bytes",
+            got=len(data),
+        )
+    try:
+        document = msgpack.unpackb(
+            data,
+            raw=False,
+            strict_map_key=True,
+            object_pairs_hook=_unique_pairs,
+            max_array_len=MAX_ENTRIES,
+            max_map_len=MAX_ENTRIES,
+        )
+        _refuse_odd_values(document, 0)
+    except _Unusable as error:
+        raise BadInput(f"code object metadata {error}", location=location) from None
+    except (ValueError, msgpack.UnpackException, RecursionError):
+        raise BadInput(
+            "code object metadata is not valid message-pack", location=location
+        ) from None
+    if not isinstance(document, dict):
+        raise BadInput("code object metadata is not a map", location=location)
+    return document
+
+
+def read_kernels(document: dict[str, Json], location: str) -> tuple[KernelMetadata, ...]:
+    """Return the kernels of a decoded note; ``BadInput`` on a missing or mistyped value."""
+    entries = document.get("amdhsa.kernels", [])
+    if not isinstance(entries, list):
+        raise BadInput('metadata key "amdhsa.kernels" is not a list', location=location)
+    return tuple(
+        _read_kernel(entry, f"{location}#/amdhsa.kernels/{index}")
+        for index, entry in enumerate(entries)
+    )
+
+
+def normalised(document: dict[str, Json]) -> dict[str, Json]:
+    """Return the whole note without each kernel's ``.name`` and ``.symbol``."""
+    result = dict(document)
+    entries = document.get("amdhsa.kernels")
+    if isinstance(entries, list):
+        result["amdhsa.kernels"] = [
+            {k: v for k, v in entry.items() if k not in (".name", ".symbol")}
+            if isinstance(entry, dict)
+            else entry
+            for entry in entries
+        ]
+    return result
+
+
+class _Unusable(Exception):
+    """Carries the second half of a fact about the document."""
+
+
+def _unique_pairs(pairs: list[tuple[Any, Any]]) -> dict[Any, Any]:
+    result = dict(pairs)
+    if len(result) != len(pairs):
+        raise _Unusable("holds one key twice")
+    return result
+
+
+def _refuse_odd_values(value: Any, depth: int) -> None:
+    if depth > MAX_DEPTH:
+        raise _Unusable(f"is nested deeper than {MAX_DEPTH} levels")
+    if isinstance(value, dict):
+        for key, item in value.items():
+            if not isinstance(key, str):
+                raise _Unusable("holds a key that is not a string")
+            _refuse_odd_values(item, depth + 1)
+    elif isinstance(value, list):
+        for item in value:
+            _refuse_odd_values(item, depth + 1)
+    elif isinstance(value, float):
+        if not math.isfinite(value):
+            raise _Unusable("holds a number that is not finite")
+    elif not (value is None or isinstance(value, str | bool | int)):
+        raise _Unusable("holds a value that JSON cannot express")
+
+
+class _Entry:
+    """Typed access to one map of the note, with its place for messages."""
+
+    def __init__(self, value: Json, location: str) -> None:
+        if not isinstance(value, dict):
+            raise BadInput("metadata entry is not a map", location=location)
+        self.value = value
+        self.location = location
+
+    def natural(self, key: str) -> int:
+        found = self.optional_natural(key)
+        if found is None:
+            raise BadInput(f'metadata key "{key}" is missing', location=self.location)
+        return found
+
+    def optional_natural(self, key: str) -> int | None:
+        found = self.value.get(key)
+        if found is None:
+            return None
+        if isinstance(found, bool) or not isinstance(found, int) or found < 0:
+            raise BadInput(f'metadata key "{key}" is not a natural number', location=self.location)
+        return found
+
+    def text(self, key: str) -> str:
+        found = self.optional_text(key)
+        if found is None:
+            raise BadInput(f'metadata key "{key}" is missing', location=self.location)
+        return found
+
+    def optional_text(self, key: str) -> str | None:
+        found = self.value.get(key)
+        if found is not None and not isinstance(found, str):
+            raise BadInput(f'metadata key "{key}" is not a string', location=self.location)
+        return found
+
+    def optional_flag(self, key: str) -> bool | None:
+        found = self.value.get(key)
+        if found is not None and not isinstance(found, bool):
+            raise BadInput(f'metadata key "{key}" is not a boolean', location=self.location)
+        return found
+
+    def entries(self, key: str) -> list[Json]:
+        found = self.value.get(key, [])
+        if not isinstance(found, list):
+            raise BadInput(f'metadata key "{key}" is not a list', location=self.location)
+        return found
+
+
+def _read_kernel(value: Json, location: str) -> KernelMetadata:
+    entry = _Entry(value, location)
+    sizes = entry.entries(".reqd_workgroup_size")
+    if any(isinstance(size, bool) or not isinstance(size, int) for size in sizes):
+        raise BadInput(
+            'metadata key ".reqd_workgroup_size" holds a value that is no integer',
+            location=location,
+        )
+    return KernelMetadata(
+        name=entry.text(".name"),
+        symbol=entry.text(".symbol"),
+        arguments=tuple(
+            _read_argument(argument, f"{location}/.args/{index}")
+            for index, argument in enumerate(entry.entries(".args"))
+        ),
+        kernarg_segment_size=entry.natural(".kernarg_segment_size"),
+        kernarg_segment_align=entry.natural(".kernarg_segment_align"),
+        group_segment_fixed_size=entry.natural(".group_segment_fixed_size"),
+        private_segment_fixed_size=entry.natural(".private_segment_fixed_size"),
+        wavefront_size=entry.natural(".wavefront_size"),
+        sgpr_count=entry.natural(".sgpr_count"),
+        vgpr_count=entry.natural(".vgpr_count"),
+        max_flat_workgroup_size=entry.natural(".max_flat_workgroup_size"),
+        agpr_count=entry.optional_natural(".agpr_count"),
+        sgpr_spill_count=entry.optional_natural(".sgpr_spill_count"),
+        vgpr_spill_count=entry.optional_natural(".vgpr_spill_count"),
+        uses_dynamic_stack=entry.optional_flag(".uses_dynamic_stack"),
+        required_workgroup_size=tuple(sizes) or None,
+    )
+
+
+def _read_argument(value: Json, location: str) -> ArgumentMetadata:
+    entry = _Entry(value, location)
+    return ArgumentMetadata(
+        offset=entry.natural(".offset"),
+        size=entry.natural(".size"),
+        value_kind=entry.text(".value_kind"),
+        name=entry.optional_text(".name"),
+        type_name=entry.optional_text(".type_name"),
+        address_space=entry.optional_text(".address_space"),
+        access=entry.optional_text(".access"),
+        actual_access=entry.optional_text(".actual_access"),
+    )

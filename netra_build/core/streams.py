@@ -1,0 +1,62 @@
+"""Files as streams: scratch space for program output, and digests of files too large to hold."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path
+from typing import IO, BinaryIO
+
+from blake3 import blake3
+
+from netra_build.core.errors import BadInput
+
+FileStamp = tuple[str, int, int, int]
+"""Path, size in bytes, modification time in nanoseconds and inode of one regular file."""
+
+
+def file_stamp(path: Path) -> FileStamp:
+    """Return the stamp of the file that ``path`` leads to; ``BadInput`` when there is none."""
+    try:
+        real = os.path.realpath(path, strict=True)
+        status = os.stat(real)
+    except (OSError, ValueError):
+        raise BadInput("file is missing", location=str(path)) from None
+    return real, status.st_size, status.st_mtime_ns, status.st_ino
+
+
+def file_digest(path: Path) -> str:
+    """Return the BLAKE3 (hexadecimal) of a file of any size, remembered by its stamp."""
+    return _digest_of(file_stamp(path))
+
+
+@lru_cache(maxsize=1024)
+def _digest_of(stamp: FileStamp) -> str:
+    hasher = blake3()
+    try:
+        if stamp[1]:
+            hasher.update_mmap(stamp[0])
+    except (OSError, ValueError):
+        raise BadInput("file cannot be read", location=stamp[0]) from None
+    return str(hasher.hexdigest())
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[BinaryIO]:
+    """Open one file for reading in pieces; ``BadInput`` when that is not possible."""
+    try:
+        stream = open(path, "rb")  # noqa: SIM115
+    except (OSError, ValueError):
+        raise BadInput("file cannot be read", location=str(path)) from None
+    with stream:
+        yield stream
+
+
+@contextmanager
+def scratch_stream() -> Iterator[IO[bytes]]:
+    """Yield a nameless temporary file that is gone afterwards."""
+    with tempfile.TemporaryFile(prefix="netra-") as stream:
+        yield stream

@@ -1,0 +1,87 @@
+"""Recipes of ours: the few lines that ask for one engine or for a set of code objects."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from netra_build.core.canonical_json import Json
+
+FORMAT = "netra-recipe-1"
+GOLDEN_REQUIRED = "required"
+GOLDEN_OPTIONAL = "optional"
+GOLDEN_POLICIES = (GOLDEN_REQUIRED, GOLDEN_OPTIONAL)
+
+
+@dataclass(frozen=True)
+class EngineRecipe:
+    """Asks for one engine directory.
+
+    ``golden`` tells whether a kernel without a golden source is refused (``required``) or left
+    unproven (``optional``). ``location`` is the recipe's file, for messages.
+    """
+
+    name: str
+    location: str
+    model: str
+    profile: str
+    allow_experimental: bool = False
+    golden: str = GOLDEN_REQUIRED
+    checkpoint_hash: str | None = None
+
+    def document(self) -> Json:
+        """Return the recipe as it is recorded in the engine; file names left out."""
+        return {
+            "format": FORMAT,
+            "kind": "engine",
+            "name": self.name,
+            "model": self.model,
+            "profile": self.profile,
+            "allow_experimental": self.allow_experimental,
+            "golden": self.golden,
+            "checkpoint_hash": self.checkpoint_hash,
+        }
+
+
+@dataclass(frozen=True)
+class MemberRecipe:
+    """One kernel of a code object: tactic, public symbol and selectable constants."""
+
+    tactic: str
+    symbol: str
+    definitions: Mapping[str, int]
+    macro_symbols: tuple[str, ...] = ()
+    location: str = ""
+
+    def document(self) -> Json:
+        """Return the member as plain JSON."""
+        return {
+            "tactic": self.tactic,
+            "symbol": self.symbol,
+            "definitions": dict(self.definitions),
+            "macro_symbols": list(self.macro_symbols),
+        }
+
+
+@dataclass(frozen=True)
+class ArtifactRecipe:
+    """One code object with its members, and the ``.text`` digest it is locked to, if any."""
+
+    name: str
+    members: tuple[MemberRecipe, ...]
+    locked_text_sha256: str | None = None
+    locked_hsaco_sha256: str | None = None
+
+
+@dataclass(frozen=True)
+class ObjectsRecipe:
+    """Asks for a set of code objects under the symbols of a deployment."""
+
+    name: str
+    location: str
+    deployment: str
+    artifacts: tuple[ArtifactRecipe, ...]
+    allow_experimental: bool = False
+
+
+Recipe = EngineRecipe | ObjectsRecipe

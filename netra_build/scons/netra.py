@@ -1,0 +1,38 @@
+"""The SCons tool ``netra``: ``Environment(tools=["netra"], toolpath=[...])``.
+
+Adds ``env.NetraEngine``, ``env.NetraRecipe``, ``env.NetraTactic`` and ``env.NetraEquivalence``.
+The tool sets no global option; its environment's decider compares contents.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from netra_build.scons.methods import (
+    netra_engine,
+    netra_equivalence,
+    netra_recipe,
+    netra_tactic,
+)
+from netra_build.scons.nodes import content_changed
+
+
+def generate(env: Any, **options: Any) -> None:
+    """Add the builders to ``env``; options ``library_root``, ``toolchain`` and the like."""
+    env.SetDefault(
+        NETRA_LIBRARY_ROOT=options.get("library_root", "."),
+        NETRA_BUILD="build",
+        NETRA_TOOLCHAIN=options.get("toolchain", ""),
+        NETRA_DECLARED={},
+        NETRA_VERBOSE=False,
+    )
+    env.Decider(content_changed)
+    env.AddMethod(netra_engine, "NetraEngine")
+    env.AddMethod(netra_recipe, "NetraRecipe")
+    env.AddMethod(netra_tactic, "NetraTactic")
+    env.AddMethod(netra_equivalence, "NetraEquivalence")
+
+
+def exists(env: Any) -> bool:
+    """The tool needs nothing but this package; the tool chain is looked for when it is used."""
+    return True

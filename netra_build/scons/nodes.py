@@ -1,0 +1,139 @@
+"""Actions as SCons nodes: one builder node per action, content signatures, our errors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import SCons.Errors
+import SCons.Node.FS
+import SCons.Util
+from SCons.Action import Action as SConsAction
+
+from netra_build.asm.toolchain import Toolchain
+from netra_build.core.canonical_json import canonical_text
+from netra_build.core.code_digest import code_digest
+from netra_build.core.disk import RealDisk
+from netra_build.core.errors import NetraError
+from netra_build.core.execute import Folders, run_action
+from netra_build.core.graph import Action, Graph, Place
+
+
+def content_changed(
+    dependency: Any, target: Any, previous: Any, repository_node: Any = None
+) -> bool:
+    """Decide by the bytes of ``dependency`` as they are now.
+
+    SCons reuses a stored signature for a file that is older than two days and has the same
+    whole-second time stamp; the file is hashed here instead, once a run.
+    """
+    info = dependency.get_ninfo()
+    if isinstance(dependency, SCons.Node.FS.File) and not dependency.attributes.__dict__.get(
+        "netra_hashed"
+    ):
+        info.csig = SCons.Util.hash_signature(_contents(dependency))
+        dependency.attributes.netra_hashed = True
+    try:
+        return bool(dependency.get_csig() != previous.csig)
+    except AttributeError:
+        return True
+
+
+def _contents(node: Any) -> bytes:
+    contents: bytes = node.get_contents() if node.exists() else b""
+    return contents
+
+
+def declare_graph(env: Any, graph: Graph, folders: Folders, tools: Toolchain) -> list[Any]:
+    """Declare a node for every action of ``graph`` and return the nodes of its products.
+
+    An action that another graph has declared already, with the same files, is taken as it is.
+    """
+    declared: dict[tuple[str, ...], Action] = _registry(env)
+    nodes: list[Any] = []
+    for action in graph.actions:
+        paths = tuple(str(folders.path(place)) for _, place in action.outputs)
+        if paths in declared:
+            if declared[paths] != action:
+                raise ValueError(f"{paths[0]} is made in two ways")
+            nodes += [env.File(path) for path in paths]
+            continue
+        declared[paths] = action
+        nodes += _declare_action(env, action, paths, folders, tools, graph.seal)
+    return nodes
+
+
+def _registry(env: Any) -> dict[tuple[str, ...], Action]:
+    registry: dict[tuple[str, ...], Action] = env["NETRA_DECLARED"]
+    return registry
+
+
+def _declare_action(
+    env: Any,
+    action: Action,
+    paths: Iterable[str],
+    folders: Folders,
+    tools: Toolchain,
+    seal: Place | None,
+) -> list[Any]:
+    sources = [env.File(str(folders.path(place))) for _, place in action.inputs]
+    made: list[Any] = env.Command(
+        list(paths),
+        [*sources, *_values(env, action, tools)],
+        SConsAction(_build, _build_line),
+        NETRA_ACTION=action,
+        NETRA_FOLDERS=folders,
+        NETRA_TOOLS=tools,
+        NETRA_SEAL=seal,
+        source_scanner=None,
+        target_scanner=None,
+    )
+    return made
+
+
+def _values(env: Any, action: Action, tools: Toolchain) -> list[Any]:
+    """Return one named value per parameter, the stage's code digest and the tool identity.
+
+    ``--debug=explain`` then names the parameter that changed, with the old and new value.
+    """
+    named = [(f"parameter {name}", canonical_text(value)) for name, value in action.parameters]
+    named.append((f"code of stage {action.stage.name}", code_digest(action.stage.module)))
+    roles = ", ".join(f"{role}={place}" for role, place in action.inputs)
+    named.append(("roles", roles))
+    if action.stage.uses_tools:
+        named.append(("tool chain", canonical_text(tools.identity())))
+    return [env.Value(f"{name}: {text.rstrip()}", name=name) for name, text in named]
+
+
+def _build(target: list[Any], source: list[Any], env: Any) -> int:
+    """Run the action behind a node; a failure becomes one ``BuildError`` with our message."""
+    try:
+        run_action(
+            env["NETRA_ACTION"],
+            env["NETRA_FOLDERS"],
+            RealDisk(),
+            env["NETRA_TOOLS"],
+            env["NETRA_SEAL"],
+        )
+    except NetraError as error:
+        raise SCons.Errors.BuildError(
+            node=target, errstr=str(error), status=error.status, exitstatus=2
+        ) from None
+    return 0
+
+
+def _build_line(target: list[Any], source: list[Any], env: Any) -> str:
+    action: Action = env["NETRA_ACTION"]
+    if not env.get("NETRA_VERBOSE"):
+        return action.line()
+    return "\n".join([action.line(), *_detail(action, env["NETRA_FOLDERS"], env["NETRA_TOOLS"])])
+
+
+def _detail(action: Action, folders: Folders, tools: Toolchain) -> list[str]:
+    """Return the lines of ``verbose=1``: files, parameters and the tool's command."""
+    lines = [f"    {role} <- {folders.path(place)}" for role, place in action.inputs]
+    lines += [f"    {role} -> {folders.path(place)}" for role, place in action.outputs]
+    lines += [f"    {name} = {canonical_text(v).rstrip()}" for name, v in action.parameters]
+    if action.stage.uses_tools:
+        lines += [f"    {line}" for line in tools.command_lines(action.stage.name)]
+    return lines

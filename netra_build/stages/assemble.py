@@ -1,0 +1,27 @@
+"""Assemble: turn one flat unit into an object, in a folder that holds nothing else."""
+
+from __future__ import annotations
+
+from netra_build.asm.toolchain import Toolchain
+from netra_build.core.errors import NetraError
+from netra_build.core.graph import Inputs, Outputs, Parameters, Stage
+
+
+def run(inputs: Inputs, parameters: Parameters, tools: Toolchain) -> Outputs:
+    """Return the object under the role ``object``; raise ``BadInput`` with the diagnostics."""
+    return {"object": tools.assemble(inputs["flat"])}
+
+
+def explain(error: NetraError, hints: Inputs, tools: Toolchain) -> NetraError:
+    """Assemble the raw unit with its raw closure, for diagnostics with the author's lines.
+
+    The flat unit's own error stands if the raw unit, against all expectation, assembles.
+    """
+    try:
+        tools.assemble_tree(dict(hints), "unit.s")
+    except NetraError as raw:
+        return raw
+    return error
+
+
+STAGE = Stage("assemble", "ASM", __name__, run, uses_tools=True, explain=explain)

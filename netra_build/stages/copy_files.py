@@ -1,0 +1,15 @@
+"""Copy: put files of the library, byte for byte, where the product keeps them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from netra_build.core.graph import Inputs, Outputs, Parameters, Stage
+
+
+def run(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
+    """Return every input unchanged, under the same role."""
+    return dict(inputs)
+
+
+STAGE = Stage("copy", "COPY", __name__, run)

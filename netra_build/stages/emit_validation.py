@@ -1,0 +1,44 @@
+"""Validation plan: what has been proven of each candidate, from the reports that prove it."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from netra_build.core.canonical_json import canonical_bytes, parse_object
+from netra_build.core.errors import EvidenceIncomplete
+from netra_build.core.graph import Inputs, Outputs, Parameters, Stage
+
+
+def run(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
+    """Return ``validation_plan.json`` under the role ``document``.
+
+    Inputs: ``equivalence:SYMBOL`` and ``conform:SYMBOL`` reports. ``cross_assembly`` is
+    ``passed`` only when every candidate has an identical verdict; with no candidate it is
+    ``not_applicable``, and candidates without a golden source leave it ``not_run``.
+    """
+    plan = copy.deepcopy(parameters["document"])
+    for candidate in plan["candidates"]:
+        symbol = candidate["symbol"]
+        if f"conform:{symbol}" not in inputs:
+            raise EvidenceIncomplete(f"{symbol} has no conformity report")
+        report = inputs.get(f"equivalence:{symbol}")
+        if report is not None:
+            verdict = parse_object(report, symbol)["verdict"]
+            candidate["equivalence_status"] = (
+                "text_byte_identical" if verdict == "identical" else verdict
+            )
+            candidate["equivalence_report"] = f"metadata/{symbol}.equivalence.json"
+    plan["static"] = "passed" if plan["candidates"] else "not_applicable"
+    plan["cross_assembly"] = _cross_assembly(plan["candidates"])
+    return {"document": canonical_bytes(plan)}
+
+
+def _cross_assembly(candidates: list[dict[str, Any]]) -> str:
+    if not candidates:
+        return "not_applicable"
+    proven = [c.get("equivalence_status") == "text_byte_identical" for c in candidates]
+    return "passed" if all(proven) else "not_run"
+
+
+STAGE = Stage("validation", "VALID", __name__, run)

@@ -1,0 +1,52 @@
+"""Instantiate: write one translation unit from a template's constants and its entry macro.
+
+The text is that of the published engine format, section 8.1: three comment lines, one ``.set``
+per constant, one ``.include`` of the template, one macro call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from netra_build.core.graph import Inputs, Outputs, Parameters, Stage
+
+
+def instance_source(
+    *,
+    tactic: str,
+    contract_id: str,
+    constants: Sequence[tuple[str, int]],
+    template: str,
+    macro: str,
+    macro_symbols: Sequence[str],
+) -> bytes:
+    """Return the unit's text; ``constants`` stand in the order in which they are to be set."""
+    lines = [
+        "// SPDX-License-Identifier: MIT",
+        "// Deterministic Netra compiler output; all choices are assembler-time constants.",
+        f"// Tactic: {tactic}; contract: {contract_id}.",
+        "",
+        "\t.set NETRA_TARGET_GFX, 950",
+        "\t.set NETRA_WAVE_SIZE, 64",
+        *(f"\t.set {name}, {int(value)}" for name, value in constants),
+        "",
+        f'\t.include "{template}"',
+        f"\t{macro} {', '.join(macro_symbols)}",
+        "",
+    ]
+    return "\n".join(lines).encode()
+
+
+def run(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
+    """Return the unit under the role ``unit``."""
+    return {"unit": instance_source(**_arguments(parameters))}
+
+
+def _arguments(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    named = dict(parameters)
+    named["constants"] = [(name, value) for name, value in named["constants"]]
+    return named
+
+
+STAGE = Stage("instantiate", "INST", __name__, run)

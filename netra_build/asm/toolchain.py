@@ -1,0 +1,383 @@
+"""The tool chain: the only module that starts programs, each bounded and with nothing ambient."""
+
+from __future__ import annotations
+
+import re
+import resource
+import signal
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from netra_build.asm.diagnostics import LinkFailed, assembly_failure, first_tool_error
+from netra_build.asm.shared_libraries import loaded_libraries
+from netra_build.core.canonical_json import stable_hash
+from netra_build.core.digests import blake3_hex
+from netra_build.core.disk import Disk, RealDisk, relative_name, sealed_folder
+from netra_build.core.errors import BadInput, NetraError, ToolchainFailed
+from netra_build.core.streams import FileStamp, file_digest, file_stamp, scratch_stream
+
+TARGET_TRIPLE = "amdgcn-amd-amdhsa"
+PROCESSOR = "gfx950"
+TIMEOUT_SECONDS = 60.0
+MAX_MEMORY_BYTES = 4 * 1024**3
+MAX_OUTPUT_BYTES = 256 * 1024**2
+MAX_REPORT_BYTES = 1024**2
+OLDEST_SYSTEM_LLVM, NEWEST_SYSTEM_LLVM = 20, 40
+
+INSTALL_HINT = (
+    "install LLVM 20 or newer (Debian: llvm-22 and lld-22) or the ziglang package, "
+    "or name a folder that holds llvm-mc and ld.lld with toolchain=DIR"
+)
+_PROBE = b'\t.amdgcn_target "amdgcn-amd-amdhsa--gfx950"\n\tv_permlane16_swap_b32 v0, v1\n'
+
+
+@dataclass(frozen=True)
+class Program:
+    """One program to run: its plain name, its file and the arguments that always come first."""
+
+    name: str
+    path: Path
+    leading: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a program ended: its exit status, what it printed and what it reported."""
+
+    status: int
+    output: bytes
+    report: str
+
+
+@dataclass(frozen=True)
+class Toolchain:
+    """An assembler, a linker and, when there is one, a disassembler that know gfx950."""
+
+    origin: str
+    """How it was found: ``explicit``, ``rocm``, ``system``, ``local`` or ``ziglang``."""
+    assembler: Program
+    linker: Program
+    disassembler: Program | None = None
+    library_path: tuple[Path, ...] = ()
+    """Folders that only these programs search for shared libraries."""
+    timeout_seconds: float = TIMEOUT_SECONDS
+    disk: Disk = field(default_factory=RealDisk, compare=False, repr=False)
+
+    @property
+    def version(self) -> str:
+        """The assembler's version, for example ``22.1.8``."""
+        return self._version(self.assembler)
+
+    def identity(self) -> dict[str, str]:
+        """Return name, version and content digest of each program; paths are no part of it.
+
+        The digest covers the program's bytes and those of every shared library it loads.
+        """
+        programs = {"assembler": self.assembler, "linker": self.linker}
+        if self.disassembler is not None:
+            programs["disassembler"] = self.disassembler
+        result = {}
+        for role, program in programs.items():
+            result[role] = " ".join((program.name, *program.leading))
+            result[f"{role}_version"] = self._version(program)
+            result[f"{role}_digest"] = _program_digest(program, self.library_path, self.disk)
+        return result
+
+    def assemble(self, unit: bytes, *, name: str = "unit.s") -> bytes:
+        """Assemble one self-contained unit in a folder that holds nothing else.
+
+        Raises ``AssemblyFailed`` with the assembler's report when the source is refused, and
+        ``ToolchainFailed`` when the assembler crashes, hangs or exhausts its bounds.
+        """
+        return self._assemble({name: unit}, name, None)
+
+    def assemble_tree(
+        self, files: Mapping[str, bytes], main: str, include_root: str = "."
+    ) -> bytes:
+        """Assemble ``main`` in a folder that holds exactly ``files``, with one include root.
+
+        Diagnostics then name the author's files and lines. Raises as ``assemble`` does.
+        """
+        return self._assemble(files, main, include_root)
+
+    def link(self, objects: Sequence[bytes]) -> bytes:
+        """Link relocatable objects to one code object; ``LinkFailed`` when they are refused."""
+        names = [f"{index}.o" for index in range(len(objects))]
+        arguments = ["-shared", "--build-id=none", "-o", "linked.hsaco", *names]
+        with sealed_folder() as folder:
+            for name, data in zip(names, objects, strict=True):
+                self.disk.write_bytes(folder / name, data)
+            outcome = self._run(self.linker, arguments, folder)
+            if outcome.status:
+                fact = first_tool_error(outcome.report)
+                raise LinkFailed(fact, location=self.linker.name, raw=outcome.report)
+            return self.disk.read_bytes(folder / "linked.hsaco")
+
+    def disassemble(self, hsaco: bytes, *, label: str = "object.hsaco") -> str:
+        """Return the disassembler's text with ``label`` where it prints the file's name.
+
+        Raises ``ToolchainFailed`` when this tool chain has no disassembler, ``BadInput`` when the
+        disassembler refuses the object.
+        """
+        if self.disassembler is None:
+            raise ToolchainFailed(
+                f"this tool chain ({self.origin}) has no disassembler",
+                hint="install LLVM's llvm-objdump (Debian: llvm-22)",
+            )
+        with sealed_folder() as folder:
+            self.disk.write_bytes(folder / "object.hsaco", hsaco)
+            arguments = ["--disassemble", f"--mcpu={PROCESSOR}", "object.hsaco"]
+            outcome = self._run(self.disassembler, arguments, folder)
+        if outcome.status:
+            fact = f"cannot be disassembled: {first_tool_error(outcome.report)}"
+            raise BadInput(fact, location=label)
+        text = outcome.output.decode("utf-8", "backslashreplace")
+        return text.replace("\nobject.hsaco:\t", f"\n{label}:\t", 1)
+
+    def _assemble(self, files: Mapping[str, bytes], main: str, include_root: str | None) -> bytes:
+        with sealed_folder() as folder:
+            for name, data in files.items():
+                self.disk.write_bytes(folder / relative_name(name, main), data)
+            arguments = [*_assembler_flags(self.assembler), "-o", "unit.o"]
+            if include_root is not None:
+                arguments += ["-I", include_root]
+            outcome = self._run(self.assembler, [*arguments, f"./{main}"], folder)
+            if outcome.status:
+                raise assembly_failure(outcome.report, main)
+            return self.disk.read_bytes(folder / "unit.o")
+
+    def _run(self, program: Program, arguments: Sequence[str], folder: Path) -> Outcome:
+        return _run(program, arguments, folder, self.library_path, self.timeout_seconds)
+
+    def _version(self, program: Program) -> str:
+        return _version_of(program, file_stamp(program.path), self.library_path)
+
+
+def find_toolchain(
+    explicit: Path | None = None,
+    *,
+    rocm_path: Path | None = None,
+    local: Path | None = None,
+    path: str = "",
+    system: bool = True,
+    wheel: bool = True,
+    disk: Disk | None = None,
+) -> Toolchain:
+    """Return the first usable tool chain in the documented order.
+
+    ``explicit`` names a folder and is then the only choice. Otherwise: the LLVM of ``rocm_path``
+    and of ``/opt/rocm``; installed LLVM 20 or newer, newest first, then the folders of ``path``
+    (both only with ``system``); the unpacked packages below ``local``; the ziglang wheel (with
+    ``wheel``). Raises ``ToolchainFailed`` with what to install when none assembles gfx950.
+    """
+    disk = disk or RealDisk()
+    if explicit is not None:
+        return _explicit_toolchain(explicit, disk)
+    refused: NetraError | None = None
+    candidates = [
+        *_rocm_candidates(rocm_path, system),
+        *(_system_candidates(path) if system else ()),
+        *(_local_candidates(local) if local is not None else ()),
+    ]
+    for origin, folders, library_path in candidates:
+        found = _toolchain_in(folders, origin, library_path, disk)
+        if found is not None:
+            try:
+                return _proven(found)
+            except ToolchainFailed as error:
+                refused = refused or error
+    found = _wheel_toolchain(disk) if wheel else None
+    if found is not None:
+        return _proven(found)
+    if refused is not None:
+        raise refused
+    raise ToolchainFailed("no assembler and linker for gfx950 were found", hint=INSTALL_HINT)
+
+
+_Candidate = tuple[str, tuple[Path, ...], tuple[Path, ...]]
+"""Origin, folders to look in, folders of shared libraries."""
+
+
+def _explicit_toolchain(folder: Path, disk: Disk) -> Toolchain:
+    folders = (folder, folder / "bin", folder / "llvm" / "bin")
+    found = _toolchain_in(folders, "explicit", (), disk)
+    if found is None:
+        raise ToolchainFailed(
+            "folder holds no assembler and linker",
+            location=str(folder),
+            expected="llvm-mc or clang, and ld.lld",
+            got="none or one of them",
+            hint=INSTALL_HINT,
+        )
+    return _proven(found)
+
+
+def _rocm_candidates(rocm_path: Path | None, system: bool) -> list[_Candidate]:
+    roots = [rocm_path] if rocm_path is not None else []
+    if system:
+        roots.append(Path("/opt/rocm"))
+    return [("rocm", (root / "llvm" / "bin", root / "lib" / "llvm" / "bin"), ()) for root in roots]
+
+
+def _system_candidates(path: str) -> list[_Candidate]:
+    numbers = range(NEWEST_SYSTEM_LLVM, OLDEST_SYSTEM_LLVM - 1, -1)
+    found: list[_Candidate] = [
+        ("system", (Path(f"/usr/lib/llvm-{number}/bin"),), ()) for number in numbers
+    ]
+    folders = tuple(Path(part) for part in path.split(":") if part.startswith("/"))
+    return [*found, ("system", folders, ())]
+
+
+def _local_candidates(local: Path) -> list[_Candidate]:
+    """Return the LLVMs of unpacked packages; relative library folders would depend on the cwd."""
+    root = local.absolute()
+    machines = ("x86_64-linux-gnu", "aarch64-linux-gnu")
+    shared = tuple(root / "usr" / "lib" / machine for machine in machines)
+    result: list[_Candidate] = []
+    for number in range(NEWEST_SYSTEM_LLVM, OLDEST_SYSTEM_LLVM - 1, -1):
+        home = root / "usr" / "lib" / f"llvm-{number}"
+        result.append(("local", (home / "bin",), (*shared, home / "lib")))
+    return result
+
+
+def _wheel_toolchain(disk: Disk) -> Toolchain | None:
+    spec = find_spec("ziglang")
+    if spec is None or spec.origin is None:
+        return None
+    zig = Path(spec.origin).parent / "zig"
+    if not disk.is_file(zig):
+        return None
+    return Toolchain(
+        "ziglang", Program("clang", zig, ("clang",)), Program("ld.lld", zig, ("ld.lld",)), disk=disk
+    )
+
+
+def _toolchain_in(
+    folders: Sequence[Path], origin: str, library_path: tuple[Path, ...], disk: Disk
+) -> Toolchain | None:
+    def program(*names: str) -> Program | None:
+        for name in names:
+            for folder in folders:
+                if disk.is_file(folder / name):
+                    return Program(name, folder / name)
+        return None
+
+    assembler, linker = program("llvm-mc", "clang"), program("ld.lld")
+    if assembler is None or linker is None:
+        return None
+    return Toolchain(origin, assembler, linker, program("llvm-objdump"), library_path, disk=disk)
+
+
+def _proven(toolchain: Toolchain) -> Toolchain:
+    """Return the tool chain after it assembled one gfx950 instruction; refuse it otherwise."""
+    try:
+        toolchain.assemble(_PROBE)
+    except NetraError as error:
+        raise ToolchainFailed(
+            f"cannot assemble {PROCESSOR}: {error.fact}",
+            location=str(toolchain.assembler.path),
+            hint=INSTALL_HINT,
+        ) from None
+    return toolchain
+
+
+def _assembler_flags(assembler: Program) -> list[str]:
+    if assembler.name == "clang":
+        target = ["-target", TARGET_TRIPLE, f"-mcpu={PROCESSOR}"]
+        return ["-x", "assembler", *target, "-c"]
+    return [f"-triple={TARGET_TRIPLE}", f"-mcpu={PROCESSOR}", "-filetype=obj"]
+
+
+def _run(
+    program: Program,
+    arguments: Sequence[str],
+    folder: Path,
+    library_path: Sequence[Path],
+    timeout_seconds: float,
+) -> Outcome:
+    """Run one program in ``folder`` with a fixed environment and bounded time, memory, output."""
+    environment = {"LC_ALL": "C"}
+    if library_path:
+        environment["LD_LIBRARY_PATH"] = ":".join(str(entry) for entry in library_path)
+    with scratch_stream() as output, scratch_stream() as report:
+        try:
+            process = subprocess.Popen(
+                [str(program.path), *program.leading, *arguments],
+                cwd=folder,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=report,
+            )
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or "unusable path"
+            raise ToolchainFailed(
+                f"cannot be started: {reason.lower()}",
+                location=str(program.path),
+                hint=INSTALL_HINT,
+            ) from None
+        _bound(process)
+        status = _wait(process, program, timeout_seconds)
+        report.seek(0)
+        text = report.read(MAX_REPORT_BYTES).decode("utf-8", "backslashreplace")
+        if status < 0 and "error:" not in text:
+            raise ToolchainFailed(_death(-status), location=str(program.path))
+        output.seek(0)
+        return Outcome(status, output.read(MAX_OUTPUT_BYTES), text)
+
+
+def _bound(process: subprocess.Popen[bytes]) -> None:
+    """Limit a started process from outside; one that has already ended needs no limit."""
+    for kind, most in (
+        (resource.RLIMIT_AS, MAX_MEMORY_BYTES),
+        (resource.RLIMIT_FSIZE, MAX_OUTPUT_BYTES),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        try:
+            resource.prlimit(process.pid, kind, (most, most))
+        except (OSError, ValueError):
+            return
+
+
+def _wait(process: subprocess.Popen[bytes], program: Program, timeout_seconds: float) -> int:
+    try:
+        return process.wait(timeout_seconds)
+    except subprocess.TimeoutExpired:
+        raise ToolchainFailed(
+            f"did not finish within {timeout_seconds:g} seconds", location=str(program.path)
+        ) from None
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+
+
+def _death(number: int) -> str:
+    if number == signal.SIGXFSZ:
+        return f"wrote more than {MAX_OUTPUT_BYTES} bytes"
+    try:
+        return f"was ended by signal {signal.Signals(number).name}"
+    except ValueError:
+        return f"was ended by signal {number}"
+
+
+@lru_cache(maxsize=64)
+def _version_of(program: Program, stamp: FileStamp, library_path: tuple[Path, ...]) -> str:
+    """Return the version a program states; the stamp makes a replaced program be asked again."""
+    with sealed_folder() as folder:
+        outcome = _run(program, ["--version"], folder, library_path, TIMEOUT_SECONDS)
+    match = re.search(rb"(?:version|LLD) (\d+(?:\.\d+)*)", outcome.output)
+    if outcome.status or match is None:
+        raise ToolchainFailed("does not state its version", location=stamp[0])
+    return match[1].decode("ascii")
+
+
+def _program_digest(program: Program, library_path: tuple[Path, ...], disk: Disk) -> str:
+    libraries = loaded_libraries(program.path, library_path, disk)
+    parts = [["program", file_digest(program.path)]]
+    parts += [[name, file_digest(path) if path else "not found"] for name, path in libraries]
+    return blake3_hex(stable_hash(parts).encode("ascii"))

@@ -20,7 +20,7 @@ Json = Any
 """A JSON value: None, bool, int, float, str, list or dict with string keys."""
 
 MAX_BYTES = 64 * 1024 * 1024
-MAX_DEPTH = 64
+MAX_DEPTH = 200
 MAX_DIGITS = 40
 
 

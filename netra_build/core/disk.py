@@ -26,6 +26,7 @@ class Disk(Protocol):
     def is_folder(self, path: Path) -> bool: ...
     def files_under(self, folder: Path, suffix: str = "") -> tuple[Path, ...]: ...
     def remove(self, path: Path) -> None: ...
+    def remove_empty_folder(self, path: Path) -> bool: ...
 
 
 class RealDisk:
@@ -93,6 +94,14 @@ class RealDisk:
             path.unlink(missing_ok=True)
         except OSError as error:
             raise BadInput(f"cannot remove: {_reason(error)}", location=str(path)) from None
+
+    def remove_empty_folder(self, path: Path) -> bool:
+        """Remove a folder if it is empty and tell whether it was removed."""
+        try:
+            path.rmdir()
+        except OSError:
+            return False
+        return True
 
 
 @contextmanager

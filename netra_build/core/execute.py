@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from netra_build.core.disk import Disk
 from netra_build.core.errors import NetraError
 from netra_build.core.graph import Action, Graph, Place, Root
+from netra_build.core.product import Product
 
 
 @dataclass(frozen=True)
@@ -23,37 +24,63 @@ class Folders:
         return self.paths[place.root] / place.name
 
 
-def run_action(
-    action: Action, folders: Folders, disk: Disk, tools: Any, seal: Place | None = None
-) -> None:
+@dataclass(frozen=True)
+class Execution:
+    """All that running the actions of one graph takes."""
+
+    graph: Graph
+    folders: Folders
+    disk: Disk
+    tools: Any
+    product: Product | None = field(init=False, default=None)
+
+    def __post_init__(self) -> None:
+        if self.graph.seal is not None:
+            folder = self.folders.paths[Root.OUT]
+            names = self.graph.products(Root.OUT)
+            product = Product(folder, self.graph.seal.name, names, self.disk)
+            object.__setattr__(self, "product", product)
+
+
+def run_action(action: Action, execution: Execution) -> None:
     """Run ``action``; raise the stage's ``NetraError`` and write nothing when it fails.
 
-    ``seal`` is removed before the first product is written (see ``Graph.seal``).
+    Before the first file of a sealed product is written its seal is withdrawn, and the seal
+    itself is written last (see ``Product``).
     """
+    folders, disk = execution.folders, execution.disk
     inputs = {role: disk.read_bytes(folders.path(place)) for role, place in action.inputs}
     try:
-        outputs = action.stage.run(inputs, dict(action.parameters), tools)
+        outputs = action.stage.run(inputs, dict(action.parameters), execution.tools)
     except NetraError as error:
-        raise _explained(action, error, folders, disk, tools) from None
+        raise _explained(action, error, execution) from None
     declared = dict(action.outputs)
     if set(outputs) != set(declared):
         raise ValueError(f"{action.line()}: made {sorted(outputs)}, declared {sorted(declared)}")
-    if seal is not None and any(place.root is Root.OUT for place in declared.values()):
-        disk.remove(folders.path(seal))
+    _enter_product(action, execution)
     for role, place in declared.items():
         disk.write_bytes(folders.path(place), outputs[role])
 
 
-def run_graph(graph: Graph, folders: Folders, disk: Disk, tools: Any) -> None:
-    """Run every action of ``graph`` in order, whatever exists already."""
-    for action in graph.actions:
-        run_action(action, folders, disk, tools, graph.seal)
+def run_graph(execution: Execution) -> None:
+    """Run every action of the graph in order, whatever exists already."""
+    for action in execution.graph.actions:
+        run_action(action, execution)
 
 
-def _explained(
-    action: Action, error: NetraError, folders: Folders, disk: Disk, tools: Any
-) -> NetraError:
+def _enter_product(action: Action, execution: Execution) -> None:
+    if execution.product is None:
+        return
+    places = [place for _, place in action.outputs]
+    if any(place.root is Root.OUT for place in places):
+        execution.product.begin()
+    if execution.graph.seal in places:
+        execution.product.finish()
+
+
+def _explained(action: Action, error: NetraError, execution: Execution) -> NetraError:
     if action.stage.explain is None or not action.hints:
         return error
+    folders, disk = execution.folders, execution.disk
     hints = {role: disk.read_bytes(folders.path(place)) for role, place in action.hints}
-    return action.stage.explain(error, hints, tools)
+    return action.stage.explain(error, hints, execution.tools)

@@ -1,0 +1,92 @@
+"""A product folder that is whole exactly when its seal is there.
+
+The seal is the product's last file: a JSON object whose ``files`` names every other file. Before
+the first file is rewritten the seal is withdrawn, files of the former product that the new one
+does not make are removed, and a journal names what is being made; the journal is removed right
+before the new seal is written. A build that is killed leaves a folder without a seal, and the
+next one knows from the journal what of it is ours.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable
+from pathlib import Path
+
+from netra_build.core.canonical_json import canonical_bytes, parse_object
+from netra_build.core.disk import Disk, confined_path
+from netra_build.core.errors import BadInput, DamagedStore
+
+JOURNAL = ".netra-unfinished.json"
+JOURNAL_FORMAT = "netra-journal-1"
+
+
+class Product:
+    """The state of one product folder during a build; safe to use from several threads."""
+
+    def __init__(self, folder: Path, seal: str, names: Iterable[str], disk: Disk) -> None:
+        self.folder = folder
+        self.seal = seal
+        self.names = frozenset(names)
+        self.disk = disk
+        self._lock = threading.Lock()
+        self._has_begun = False
+
+    def refuse_foreign(self) -> None:
+        """Raise ``BadInput`` when the folder holds files but neither seal nor journal of ours."""
+        if not self.disk.is_folder(self.folder) or self._known_names() is not None:
+            return
+        found = self.disk.files_under(self.folder)
+        if found:
+            raise BadInput(
+                f'folder holds "{found[0].relative_to(self.folder).as_posix()}", '
+                "which no build of ours has made",
+                location=str(self.folder),
+                hint="name a new folder or an engine directory",
+            )
+
+    def begin(self) -> None:
+        """Withdraw the seal and remove what the former product alone had; done once a build."""
+        with self._lock:
+            if self._has_begun:
+                return
+            stale = (self._known_names() or frozenset()) - self.names
+            journal = {"format": JOURNAL_FORMAT, "files": sorted(self.names)}
+            for name in sorted(stale):
+                self._remove(confined_path(self.folder, name, str(self.folder)))
+            self.disk.write_bytes(self.folder / JOURNAL, canonical_bytes(journal))
+            self.disk.remove(self.folder / self.seal)
+            self._has_begun = True
+
+    def finish(self) -> None:
+        """Remove the journal; the seal is to be written next."""
+        with self._lock:
+            self.disk.remove(self.folder / JOURNAL)
+
+    def _remove(self, path: Path) -> None:
+        """Remove a file and the folders below the product that it leaves empty."""
+        self.disk.remove(path)
+        parent = path.parent
+        while parent != self.folder and self.disk.remove_empty_folder(parent):
+            parent = parent.parent
+
+    def _known_names(self) -> frozenset[str] | None:
+        """Return the files that seal and journal name, or None when there is neither."""
+        known: set[str] = set()
+        is_ours = False
+        for name in (self.seal, JOURNAL):
+            path = self.folder / name
+            if self.disk.is_file(path):
+                is_ours = True
+                known |= self._listed(path)
+        return frozenset(known) if is_ours else None
+
+    def _listed(self, path: Path) -> set[str]:
+        hint = f"remove the folder {self.folder} and build again"
+        try:
+            files = parse_object(self.disk.read_bytes(path), str(path)).get("files")
+        except BadInput as error:
+            raise DamagedStore(error.fact, location=str(path), hint=hint) from None
+        if not isinstance(files, dict | list) or not all(isinstance(f, str) for f in files):
+            raise DamagedStore("names no files", location=str(path), hint=hint)
+        return set(files)

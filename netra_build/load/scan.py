@@ -1,0 +1,84 @@
+"""What the published catalog reader takes from the text of an include closure.
+
+The published scan is textual: a line in a block comment counts as well. It decides identities,
+so it is kept exactly; what it would miss is refused elsewhere.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from netra_build.core.errors import BadInput
+
+_GUARD = re.compile(r"^\s*NETRA_REQUIRE_EQ\s+([A-Z0-9_]+)\s*,\s*([0-9]+)\s*$", re.MULTILINE)
+_PARAMETER = re.compile(r"[A-Za-z_.$][A-Za-z0-9_.$]*\Z")
+_LITERALS = {
+    "kernarg_segment_size": re.compile(r"\.amdhsa_kernarg_size\s+([0-9]{1,9})\b"),
+    "group_segment_fixed_size": re.compile(r"\.amdhsa_group_segment_fixed_size\s+([0-9]{1,9})\b"),
+    "max_flat_workgroup_size": re.compile(r"\.max_flat_workgroup_size:\s*([0-9]{1,9})\b"),
+}
+MACHINE_CONSTANTS = frozenset({"NETRA_TARGET_GFX", "NETRA_WAVE_SIZE"})
+MAX_GUARD_DIGITS = 18
+
+
+def literal_values(texts: Iterable[str]) -> dict[str, frozenset[int]]:
+    """Return the distinct literal numbers of each launch property, by its metadata name."""
+    found: dict[str, set[int]] = {key: set() for key in _LITERALS}
+    for text in texts:
+        for key, pattern in _LITERALS.items():
+            found[key].update(int(number) for number in pattern.findall(text))
+    return {key: frozenset(values) for key, values in found.items()}
+
+
+def guarded_constants(
+    texts: Iterable[str], declared: Iterable[str], location: str
+) -> dict[str, int]:
+    """Return the constants that guard lines fix, without ``declared`` and machine constants.
+
+    Raises ``BadInput`` when two guards fix one constant to different values.
+    """
+    skipped = MACHINE_CONSTANTS.union(declared)
+    value_by_name: dict[str, int] = {}
+    for text in texts:
+        for name, digits in _GUARD.findall(text):
+            if name in skipped:
+                continue
+            if len(digits) > MAX_GUARD_DIGITS:
+                raise BadInput(f'guard of "{name}" has too many digits', location=location)
+            value = value_by_name.setdefault(name, int(digits))
+            if value != int(digits):
+                raise BadInput(
+                    f'guards fix "{name}" to {value} and to {int(digits)}',
+                    location=location,
+                    hint="state the value of this tactic under contract_constants",
+                )
+    return value_by_name
+
+
+def macro_parameters(template: str, macro: str, location: str) -> tuple[str, ...]:
+    """Return the parameters of ``macro``, which the template itself has to define.
+
+    Raises ``BadInput`` when the macro is absent or its first parameter is not ``symbol``.
+    """
+    head = re.compile(rf"^\s*\.macro\s+{re.escape(macro)}(?:[ \t]+([^\n]*))?$", re.MULTILINE)
+    match = head.search(template)
+    if match is None:
+        raise BadInput(f'template defines no macro "{macro}"', location=location)
+    parts = (match.group(1) or "").split(",")
+    names = tuple(part.strip().split("=", 1)[0] for part in parts)
+    for name in names:
+        if not _PARAMETER.match(name.rstrip()):
+            raise BadInput(
+                f'parameter list of macro "{macro}" cannot be read',
+                location=location,
+                hint="separate plain names by commas",
+            )
+    if names[0] != "symbol":
+        raise BadInput(
+            f'first parameter of macro "{macro}" is not "symbol"',
+            location=location,
+            expected='"symbol"',
+            got=f'"{names[0]}"',
+        )
+    return names

@@ -1,0 +1,46 @@
+"""Words that the published formats fix: data types, roles, maturities and format names."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+TARGET = "gfx950"
+WAVE_SIZE = 64
+UINT32_MAX = 2**32 - 1
+UINT64_MAX = 2**64 - 1
+
+DTYPE_BYTES = MappingProxyType({"fp8_e4m3": 1, "fp16": 2, "bf16": 2, "fp32": 4, "int32": 4})
+"""Bytes of one element by data type name."""
+
+TENSOR_ROLES = ("input", "output", "state", "weight", "temporary")
+MATURITIES = ("experiment", "verified", "accepted", "rejected")
+ACCESSES = ("read", "write", "read_write")
+ARGUMENT_BYTES = MappingProxyType({"pointer": 8, "u32_constant": 4})
+SEMANTIC_FIELDS = ("abi", "dtypes", "quantization", "layouts", "numerical")
+RUNTIME_STORAGES = ("workspace", "caller_binding")
+EXTERNAL_STATUSES = ("accepted_external_dispatch", "framework_fallback")
+
+EXECUTE_KERNEL = "kernel"
+EXECUTE_FRAMEWORK = "framework_fallback"
+EXECUTE_FALLBACK = "fallback"
+EXECUTIONS = (EXECUTE_KERNEL, EXECUTE_FRAMEWORK, EXECUTE_FALLBACK)
+
+KIND_TEMPLATE = "raw_assembly_template"
+KIND_GOLDEN = "golden_external_hsaco"
+KIND_FRAMEWORK = "framework_external"
+KIND_FALLBACK = "framework_fallback"
+
+FORMAT_MODEL = "netra-model-1"
+FORMAT_GRAPH = "netra-ir-1"
+FORMAT_PROFILE = "netra-profile-1"
+FORMAT_CATALOG = "netra-fixed-tactic-catalog-1"
+FORMAT_DEPLOYMENT = "netra-compatibility-build-1"
+FORMAT_BUILD_RESULT = "netra-compatibility-build-result-1"
+FORMAT_ENGINE = "netra-engine-1"
+FORMAT_CONTRACTS = "netra-contract-set-1"
+FORMAT_GRAPH_RECIPE = "netra-graph-recipe-1"
+FORMAT_MEMORY = "netra-memory-plan-1"
+FORMAT_LAYOUT = "netra-layout-plan-1"
+FORMAT_VALIDATION = "netra-validation-plan-1"
+FORMAT_EQUIVALENCE = "netra-assembly-equivalence-1"
+FORMAT_ABI = "netra-kernel-abi-1"

@@ -1,0 +1,271 @@
+"""The import rules of the layers, read from the source of every module."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import SCons.Tool
+
+from netra_build.core.code_digest import imported_modules
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+PACKAGE = "netra_build"
+
+LEVELS = {
+    "core": 0,
+    "records": 1,
+    "asm": 2,
+    "simulate": 3,
+    "check": 3,
+    "reference": 3,
+    "stages": 4,
+    "load": 5,
+    "choose": 6,
+    "pipeline": 7,
+    "commands": 8,
+    "runtime": 8,
+    "remote": 8,
+    "scons": 8,
+}
+"""Folder or top module to level: it may import itself and what stands on a lower level."""
+
+Sources = dict[str, str]
+"""Module name to source."""
+
+
+def read_sources() -> Sources:
+    """Return the source of every module of the package."""
+    sources = {}
+    for path in sorted((ROOT / PACKAGE).rglob("*.py")):
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+        sources[name] = path.read_text(encoding="utf-8")
+    return sources
+
+
+def part_of(module: str) -> str:
+    """Return the folder or top module that decides the level, ``""`` for the package itself."""
+    return [*module.split("."), ""][1]
+
+
+def edges(sources: Sources) -> Iterator[tuple[str, str]]:
+    """Yield every import of a module of ours by a module of ours."""
+    for name, text in sources.items():
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.ImportFrom) and node.module and is_ours(node.module):
+                members = [f"{node.module}.{alias.name}" for alias in node.names]
+                inner = [member for member in members if member in sources]
+                yield from ((name, member) for member in inner)
+                if len(inner) < len(members):
+                    yield name, node.module
+            elif isinstance(node, ast.Import | ast.ImportFrom):
+                yield from ((name, item) for item in imported_modules(node) if is_ours(item))
+
+
+def is_ours(module: str) -> bool:
+    """Tell whether a module lies in the package."""
+    return module.split(".")[0] == PACKAGE
+
+
+def layer_faults(sources: Sources) -> list[str]:
+    """Report unknown parts and imports that go up or to a sibling."""
+    faults = [
+        f'{name}: "{part_of(name)}" has no level'
+        for name in sources
+        if part_of(name) and part_of(name) not in LEVELS
+    ]
+    for importer, imported in edges(sources):
+        here, there = part_of(importer), part_of(imported)
+        if here == there or not there:
+            continue
+        if LEVELS.get(there, 99) >= LEVELS.get(here, -1):
+            faults.append(f"{importer}: imports {imported}, which is no lower layer")
+    return faults
+
+
+def cycle_faults(sources: Sources) -> list[str]:
+    """Report modules that reach themselves."""
+    graph: dict[str, set[str]] = {name: set() for name in sources}
+    for importer, imported in edges(sources):
+        if importer != imported:
+            graph[importer].add(imported)
+    # Modules that import nothing unresolved are taken away until only cycles, and what hangs
+    # on them, are left.
+    while True:
+        free = {name for name, targets in graph.items() if not targets & graph.keys()}
+        if not free:
+            break
+        graph = {name: targets for name, targets in graph.items() if name not in free}
+    return [f"{name}: imports itself over {', '.join(sorted(graph[name]))}" for name in graph]
+
+
+def stage_faults(sources: Sources) -> list[str]:
+    """Report stages that import another stage."""
+    stages = {
+        name
+        for name, text in sources.items()
+        if part_of(name) == "stages"
+        and any(
+            isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "STAGE"
+            for node in ast.parse(text).body
+        )
+    }
+    return [
+        f"{importer}: is a stage and imports the stage {imported}"
+        for importer, imported in edges(sources)
+        if importer in stages and imported in stages
+    ]
+
+
+def import_form_faults(sources: Sources) -> list[str]:
+    """Report imports that the code digest cannot follow."""
+    faults = []
+    for name, text in sources.items():
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.ImportFrom) and node.level:
+                faults.append(f"{name}: has a relative import")
+            elif isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
+                faults.append(f"{name}: imports *")
+            elif dotted(node) in ("importlib.import_module", "__import__") and (
+                part_of(name) != "commands"
+            ):
+                faults.append(f"{name}: imports a module by a computed name")
+    return faults
+
+
+def name_faults(names: set[str]) -> list[str]:
+    """Report modules with the name of a standard module or of a SCons tool."""
+    faults = []
+    for name in sorted(names):
+        last = name.rpartition(".")[2]
+        if last in sys.stdlib_module_names:
+            faults.append(f'{name}: "{last}" is a module of the standard library')
+        elif last in scons_tools() and part_of(name) != last:
+            faults.append(f'{name}: "{last}" is a tool of SCons')
+    return faults
+
+
+def scons_tools() -> set[str]:
+    """Return the names of the tools that the installed SCons brings."""
+    folder = Path(SCons.Tool.__file__).parent
+    return {path.stem for path in folder.iterdir() if not path.name.startswith("_")}
+
+
+def dotted(node: ast.AST) -> str:
+    """Return ``a.b.c`` for a name or an attribute of names, otherwise ``""``."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        base = dotted(node.value)
+        return f"{base}.{node.attr}" if base else ""
+    return ""
+
+
+def init_faults(sources: Sources) -> list[str]:
+    """Report package files that hold more than a docstring and plain constants."""
+    return [
+        f"{name}: a package file holds code"
+        for name, text in sources.items()
+        if any(other.startswith(f"{name}.") for other in sources)
+        and any(not isinstance(node, ast.Expr | ast.Assign) for node in ast.parse(text).body)
+    ]
+
+
+CHECKS = {
+    check.__name__: check
+    for check in (
+        layer_faults,
+        cycle_faults,
+        stage_faults,
+        import_form_faults,
+        init_faults,
+    )
+}
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_the_package_keeps_the_rule(check):
+    assert CHECKS[check](read_sources()) == []
+
+
+def test_no_module_hides_another_one():
+    assert name_faults(set(read_sources())) == []
+
+
+BASE = {"netra_build": "", "netra_build.core.a": "", "netra_build.stages.a": "STAGE = 1"}
+
+SEEDED = [
+    (
+        layer_faults,
+        {"netra_build.core.b": "def f():\n    from netra_build.stages.a import x"},
+        "netra_build.core.b: imports netra_build.stages.a, which is no lower layer",
+    ),
+    (
+        layer_faults,
+        {"netra_build.core.b": "from netra_build.stages import a"},
+        "netra_build.core.b: imports netra_build.stages.a, which is no lower layer",
+    ),
+    (
+        layer_faults,
+        {"netra_build.core.b": "import netra_build.stages.a as x"},
+        "netra_build.core.b: imports netra_build.stages.a, which is no lower layer",
+    ),
+    (
+        layer_faults,
+        {"netra_build.simulate.b": "import netra_build.check.c", "netra_build.check.c": ""},
+        "netra_build.simulate.b: imports netra_build.check.c, which is no lower layer",
+    ),
+    (layer_faults, {"netra_build.extra": ""}, 'netra_build.extra: "extra" has no level'),
+    (
+        cycle_faults,
+        {"netra_build.core.b": "if 0:\n    import netra_build.core.b2", "netra_build.core.b2": ""}
+        | {"netra_build.core.b2": "from netra_build.core.b import x"},
+        "netra_build.core.b: imports itself over netra_build.core.b2",
+    ),
+    (
+        stage_faults,
+        {"netra_build.stages.b": "from netra_build.stages.a import STAGE as A\nSTAGE = A"},
+        "netra_build.stages.b: is a stage and imports the stage netra_build.stages.a",
+    ),
+    (
+        import_form_faults,
+        {"netra_build.core.b": "from . import a"},
+        "netra_build.core.b: has a relative import",
+    ),
+    (
+        import_form_faults,
+        {"netra_build.core.b": "from netra_build.core.a import *"},
+        "netra_build.core.b: imports *",
+    ),
+    (
+        import_form_faults,
+        {"netra_build.core.b": "import importlib\nimportlib.import_module('x')"},
+        "netra_build.core.b: imports a module by a computed name",
+    ),
+    (
+        init_faults,
+        {"netra_build.core": "import os"},
+        "netra_build.core: a package file holds code",
+    ),
+]
+
+
+@pytest.mark.parametrize(("check", "seeded", "fault"), SEEDED)
+def test_a_seeded_fault_is_reported(check, seeded, fault):
+    assert fault in check(BASE | seeded)
+    assert check(BASE) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "fault"),
+    [
+        ("netra_build.core.inspect", '"inspect" is a module of the standard library'),
+        ("netra_build.stages.m4", '"m4" is a tool of SCons'),
+    ],
+)
+def test_a_seeded_module_name_is_reported(name, fault):
+    assert name_faults({name, "netra_build.core.disk"}) == [f"{name}: {fault}"]

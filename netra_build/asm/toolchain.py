@@ -82,7 +82,7 @@ class Toolchain:
             programs["disassembler"] = self.disassembler
         result = {}
         for role, program in programs.items():
-            result[role] = " ".join((program.name, *program.leading))
+            result[role] = program.name
             result[f"{role}_version"] = self._version(program)
             result[f"{role}_digest"] = _program_digest(program, self.library_path, self.disk)
         return result
@@ -105,7 +105,12 @@ class Toolchain:
         return self._assemble(files, main, include_root)
 
     def link(self, objects: Sequence[bytes]) -> bytes:
-        """Link relocatable objects to one code object; ``LinkFailed`` when they are refused."""
+        """Link relocatable objects to one code object; ``LinkFailed`` when they are refused.
+
+        An input that is no ELF file is refused here: the linker would run it as a script.
+        """
+        if not all(data.startswith(b"\x7fELF") for data in objects):
+            raise LinkFailed("input is no object", location=self.linker.name, raw="")
         names = [f"{index}.o" for index in range(len(objects))]
         arguments = ["-shared", "--build-id=none", "-o", "linked.hsaco", *names]
         with sealed_folder() as folder:
@@ -145,7 +150,7 @@ class Toolchain:
             arguments = [*_assembler_flags(self.assembler), "-o", "unit.o"]
             if include_root is not None:
                 arguments += ["-I", include_root]
-            outcome = self._run(self.assembler, [*arguments, f"./{main}"], folder)
+            outcome = self._run(self.assembler, [*arguments, "--", main], folder)
             if outcome.status:
                 raise assembly_failure(outcome.report, main)
             return self.disk.read_bytes(folder / "unit.o")

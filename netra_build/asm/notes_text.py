@@ -1,0 +1,179 @@
+"""The text that ``llvm-readobj --notes`` prints for a code object, made without that program."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from netra_build.asm.code_object import CodeObject, Section
+from netra_build.asm.metadata import NOTE_TYPE, decode_metadata, split_notes
+from netra_build.core.canonical_json import Json
+from netra_build.core.errors import BadInput
+
+KEY_COLUMNS = 16
+SOFT_HYPHEN = 0xAD
+
+_HEADER = """
+File: {label}
+Format: elf64-amdgpu
+Arch: amdgcn
+AddressSize: 64bit
+LoadName: <Not found>
+NoteSections [
+"""
+_SECTION = """  NoteSection {{
+    Name: {name}
+    Offset: 0x{offset:X}
+    Size: 0x{size:X}
+    Notes [
+{notes}    ]
+  }}
+"""
+_NOTE = """      {{
+        Owner: AMDGPU
+        Data size: 0x{size:X}
+        Type: NT_AMDGPU_METADATA (AMDGPU Metadata)
+        AMDGPU Metadata: {document}
+      }}
+"""
+
+_DECIMAL = r"(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+_YAML_NUMBER = re.compile(
+    rf"\.nan|\.NaN|\.NAN|[-+]?(?:\.inf|\.Inf|\.INF|{_DECIMAL})|0o[0-7]+|0x[0-9a-fA-F]+", re.ASCII
+)
+_C_NUMBER = re.compile(
+    rf"|[ \t\n\v\f\r]*[-+]?(?:inf|infinity|nan(?:\(\w*\))?|{_DECIMAL}"
+    r"|0x(?:[0-9a-f]+\.?[0-9a-f]*|\.[0-9a-f]+)(?:p[-+]?\d+)?)",
+    re.ASCII | re.IGNORECASE,
+)
+_PREFIXED_INTEGER = re.compile(r"-?0[bB][01]+|-?0o[0-7]+")
+_SPECIAL_WORDS = {"null", "Null", "NULL", "~", "true", "True", "TRUE", "false", "False", "FALSE"}
+_INDICATORS = frozenset("-?:\\,[]{}#&*!|>'\"%@`")
+_BLANKS = " \t\n\v\f\r"
+_SAFE = re.compile(r"[A-Za-z0-9_\-^., \t]*")
+_NEEDS_ESCAPES = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\U0010ffff]")
+_ESCAPES = {
+    "\\": "\\\\",
+    '"': '\\"',
+    "\0": "\\0",
+    "\a": "\\a",
+    "\b": "\\b",
+    "\t": "\\t",
+    "\n": "\\n",
+    "\v": "\\v",
+    "\f": "\\f",
+    "\r": "\\r",
+    "\x1b": "\\e",
+    "\x85": "\\N",
+    "\xa0": "\\_",
+    "\u2028": "\\L",
+    "\u2029": "\\P",
+}
+
+
+def notes_text(code: CodeObject, label: str) -> str:
+    """Return the notes of ``code`` as the tool prints them, with ``label`` as the file's name.
+
+    Raises ``BadInput`` for what the published objects never hold: notes of other owners, shared
+    object names, lists inside lists.
+    """
+    sections = [section for section in code.sections if section.kind == "note"]
+    body = "".join(_section_text(section, label) for section in sections)
+    return _HEADER.format(label=label) + body + "]\n"
+
+
+def document_text(document: Json, location: str = "metadata") -> str:
+    """Return a decoded note as the tool's YAML, from ``---`` to ``...`` with a final newline."""
+    if isinstance(document, dict) and document:
+        return "\n".join(("---", *_map_lines(document, location), "...", ""))
+    raise BadInput("code object metadata is empty", location=location)
+
+
+def _section_text(section: Section, label: str) -> str:
+    notes = []
+    for note in split_notes(section.data, label):
+        if note.owner != b"AMDGPU" or note.kind != NOTE_TYPE:
+            raise BadInput(f"note type {note.kind} cannot be printed", location=label)
+        document = document_text(decode_metadata(note.data, label), label)
+        notes.append(_NOTE.format(size=len(note.data), document=document))
+    return _SECTION.format(
+        name=section.name, offset=section.offset, size=section.size, notes="".join(notes)
+    )
+
+
+def _map_lines(value: dict[str, Json], location: str) -> Iterator[str]:
+    for key in sorted(value, key=lambda k: k.encode()):
+        item = value[key]
+        name = _quoted(key, keep_type=False) + ":"
+        if isinstance(item, dict) and item:
+            yield name
+            yield from (f"  {line}" for line in _map_lines(item, location))
+        elif isinstance(item, list) and item:
+            yield name
+            yield from (f"  {line}" for line in _list_lines(item, location))
+        else:
+            yield f"{name}{' ' * max(1, KEY_COLUMNS - len(key.encode()))}{_scalar(item)}"
+
+
+def _list_lines(value: list[Json], location: str) -> Iterator[str]:
+    for item in value:
+        if isinstance(item, list):
+            raise BadInput("metadata holds a list inside a list", location=location)
+        if isinstance(item, dict) and item:
+            marker = "- "
+            for line in _map_lines(item, location):
+                yield marker + line
+                marker = "  "
+        else:
+            yield f"- {_scalar(item)}"
+
+
+def _scalar(value: Json) -> str:
+    if value is None:
+        return "!nil ''"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float):
+        return f"{value:e}"
+    if isinstance(value, str):
+        return ("!str " if _reads_otherwise(value) else "") + _quoted(value, keep_type=True)
+    return "{}" if isinstance(value, dict) else "[]"
+
+
+def _reads_otherwise(text: str) -> bool:
+    """Tell whether the tool would read the bare text back as a boolean or a number."""
+    return (
+        text in ("true", "false")
+        or _PREFIXED_INTEGER.fullmatch(text) is not None
+        or _C_NUMBER.fullmatch(text.partition("\0")[0]) is not None
+    )
+
+
+def _quoted(text: str, *, keep_type: bool) -> str:
+    """Quote as LLVM's YAML writer does; ``keep_type`` also quotes what would read as a number."""
+    if _NEEDS_ESCAPES.search(text):
+        return '"' + "".join(_escaped(character) for character in text) + '"'
+    needs_quotes = (
+        not text
+        or text[0] in _BLANKS
+        or text[-1] in _BLANKS
+        or text[0] in _INDICATORS
+        or not _SAFE.fullmatch(text)
+        or (keep_type and (text in _SPECIAL_WORDS or _YAML_NUMBER.fullmatch(text) is not None))
+    )
+    return "'" + text.replace("'", "''") + "'" if needs_quotes else text
+
+
+def _escaped(character: str) -> str:
+    code = ord(character)
+    if character in _ESCAPES:
+        return _ESCAPES[character]
+    if code < 0x20:
+        return f"\\x{code:02X}"
+    if code < 0x80 or code == SOFT_HYPHEN or character.isprintable():
+        return character
+    if code <= 0xFF:
+        return f"\\x{code:02X}"
+    return f"\\u{code:04X}" if code <= 0xFFFF else f"\\U{code:08X}"

@@ -7,6 +7,7 @@ without blanks, non-ASCII raw, floats as Python prints them, one final newline, 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from enum import Enum
@@ -22,6 +23,11 @@ Json = Any
 MAX_BYTES = 64 * 1024 * 1024
 MAX_DEPTH = 200
 MAX_DIGITS = 40
+
+_ENCODER = json.JSONEncoder(
+    sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+)
+_PRETTY_ENCODER = json.JSONEncoder(sort_keys=True, indent=2, ensure_ascii=False, allow_nan=False)
 
 
 def lower(value: object) -> Json:
@@ -42,9 +48,11 @@ def lower(value: object) -> Json:
 
 
 def canonical_text(value: object) -> str:
-    """Return the canonical JSON text of ``value``, with its final newline."""
-    plain = lower(value)
-    return json.dumps(plain, sort_keys=True, separators=(",", ":"), ensure_ascii=False) + "\n"
+    """Return the canonical JSON text of ``value``, with its final newline.
+
+    Raises ``TypeError`` or ``ValueError`` (NaN, infinities) for what JSON cannot say.
+    """
+    return _ENCODER.encode(lower(value)) + "\n"
 
 
 def canonical_bytes(value: object) -> bytes:
@@ -54,8 +62,7 @@ def canonical_bytes(value: object) -> bytes:
 
 def pretty_bytes(value: object) -> bytes:
     """Return sorted JSON with an indent of two, for files that people read and diff."""
-    text = json.dumps(lower(value), sort_keys=True, indent=2, ensure_ascii=False) + "\n"
-    return text.encode("utf-8", "surrogatepass")
+    return (_PRETTY_ENCODER.encode(lower(value)) + "\n").encode("utf-8", "surrogatepass")
 
 
 def stable_hash(value: object) -> str:
@@ -148,28 +155,21 @@ def _bounded_float(text: str) -> float:
     return value
 
 
+# A string without its end counts as one, so that no text is looked at twice.
+_STRING_OR_BRACKET = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[\]{}]', re.DOTALL)
+
+
 def _refuse_depth(text: str, location: str) -> None:
     """Refuse nesting deeper than ``MAX_DEPTH`` without recursion, in one pass over the text."""
     if text.count("[") + text.count("{") <= MAX_DEPTH:
         return
     depth = 0
-    in_string = False
-    skip = False
-    for character in text:
-        if in_string:
-            if skip:
-                skip = False
-            elif character == "\\":
-                skip = True
-            elif character == '"':
-                in_string = False
-        elif character == '"':
-            in_string = True
-        elif character in "[{":
+    for token in _STRING_OR_BRACKET.finditer(text):
+        if token[0] in "[{":
             depth += 1
             if depth > MAX_DEPTH:
                 raise BadInput(f"nesting is deeper than {MAX_DEPTH} levels", location=location)
-        elif character in "]}":
+        elif token[0] in "]}":
             depth -= 1
 
 

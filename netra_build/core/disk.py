@@ -38,10 +38,16 @@ class RealDisk:
             handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
         except (OSError, ValueError) as error:
             raise BadInput(_reason(error), location=str(path)) from None
-        with os.fdopen(handle, "rb") as stream:
-            if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+        try:
+            # Asked before a stream is made of it: a stream of a folder raises on its own.
+            if not stat.S_ISREG(os.fstat(handle).st_mode):
                 raise BadInput("not a regular file", location=str(path))
-            data = stream.read(max_bytes + 1)
+            with os.fdopen(handle, "rb", closefd=False) as stream:
+                data = stream.read(max_bytes + 1)
+        except OSError as error:
+            raise BadInput(_reason(error), location=str(path)) from None
+        finally:
+            os.close(handle)
         if len(data) > max_bytes:
             raise BadInput(
                 "file is too large",
@@ -52,19 +58,11 @@ class RealDisk:
         return data
 
     def write_bytes(self, path: Path, data: bytes) -> None:
-        """Write a whole file or nothing: a temporary neighbour, then a rename over the target."""
+        """Write a whole file or nothing: a neighbour called ``.NAME.part``, then a rename."""
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".part")
-            try:
-                with os.fdopen(handle, "wb") as stream:
-                    stream.write(data)
-                os.chmod(temporary, 0o644)
-                os.replace(temporary, path)
-            except BaseException:
-                Path(temporary).unlink(missing_ok=True)
-                raise
-        except OSError as error:
+            _replace_whole(path, data)
+        except (OSError, ValueError) as error:
             raise BadInput(f"cannot write: {_reason(error)}", location=str(path)) from None
 
     def is_file(self, path: Path) -> bool:
@@ -92,7 +90,7 @@ class RealDisk:
         """Remove one file; a file that is already gone is fine."""
         try:
             path.unlink(missing_ok=True)
-        except OSError as error:
+        except (OSError, ValueError) as error:
             raise BadInput(f"cannot remove: {_reason(error)}", location=str(path)) from None
 
     def remove_empty_folder(self, path: Path) -> bool:
@@ -102,6 +100,24 @@ class RealDisk:
         except OSError:
             return False
         return True
+
+
+def _replace_whole(path: Path, data: bytes) -> None:
+    """Write ``data`` aside and rename it; raises ``OSError`` and leaves ``path`` as it was.
+
+    The name is fixed, so that what a killed build has left is taken away by the next one.
+    """
+    part = path.with_name(f".{path.name}.part")
+    part.unlink(missing_ok=True)
+    handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(data)
+            os.fchmod(handle, 0o644)
+        os.replace(part, path)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
 
 
 @contextmanager
@@ -118,10 +134,11 @@ def relative_name(name: str, location: str) -> str:
     """Return ``name`` without ``.`` segments and double slashes; refuse what leaves its root.
 
     Refused with ``BadInput``: an empty name, an absolute one, a ``..`` segment, a backslash,
-    a control character. The result is a POSIX path.
+    a character that does not print. The result is a POSIX path.
     """
-    if "\\" in name or any(ord(character) < 32 for character in name):
-        raise BadInput(f'path "{name!r}" holds a character that is not allowed', location=location)
+    if "\\" in name or not name.isprintable():
+        shown = ascii(name)[1:-1]
+        raise BadInput(f'path "{shown}" holds a character that is not allowed', location=location)
     if name.startswith("/"):
         raise BadInput(
             f'path "{name}" is absolute',

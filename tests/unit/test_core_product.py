@@ -1,0 +1,117 @@
+"""A product folder is whole exactly when its seal is there, whatever was in it before."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from netra_build.core.disk import RealDisk
+from netra_build.core.errors import BadInput, DamagedStore
+from netra_build.core.product import JOURNAL, Product
+
+
+def product(folder: Path, *names: str) -> Product:
+    """Return a product with these files and the seal ``seal.json``."""
+    return Product(folder, "seal.json", [*names, "seal.json"], RealDisk())
+
+
+def write(folder: Path, **contents: str) -> None:
+    """Write small files; ``__`` in a name stands for a folder."""
+    for name, text in contents.items():
+        path = folder / name.replace("__", "/").replace("_json", ".json")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+def files(folder: Path) -> list[str]:
+    """Return every file and empty folder below ``folder``."""
+    return sorted(
+        path.relative_to(folder).as_posix()
+        for path in folder.rglob("*")
+        if path.is_file() or not any(path.iterdir())
+    )
+
+
+def test_begin_withdraws_the_seal_and_leaves_a_journal(tmp_path: Path) -> None:
+    write(tmp_path, a="1", seal_json='{"files": {"a": 0}}')
+    product(tmp_path, "a").begin()
+    assert files(tmp_path) == [JOURNAL, "a"]
+    assert json.loads((tmp_path / JOURNAL).read_text())["files"] == ["a", "seal.json"]
+
+
+def test_begin_removes_what_only_the_former_product_had_and_empty_folders(tmp_path: Path) -> None:
+    write(tmp_path, a="1", old__deep__b="2", seal_json='{"files": {"a": 0, "old/deep/b": 0}}')
+    write(tmp_path, mine="kept")
+    product(tmp_path, "a").begin()
+    assert files(tmp_path) == [JOURNAL, "a", "mine"]
+
+
+def test_a_killed_build_is_known_from_its_journal(tmp_path: Path) -> None:
+    product(tmp_path, "a", "b").begin()
+    write(tmp_path, a="1", b="2")
+    product(tmp_path, "a").begin()
+    assert files(tmp_path) == [JOURNAL, "a"]
+
+
+def test_begin_acts_once_a_build(tmp_path: Path) -> None:
+    made = product(tmp_path, "a")
+    made.begin()
+    write(tmp_path, seal_json='{"files": {}}')
+    made.begin()
+    assert (tmp_path / "seal.json").exists()
+
+
+def test_finish_removes_the_journal_only(tmp_path: Path) -> None:
+    made = product(tmp_path, "a")
+    made.begin()
+    write(tmp_path, a="1")
+    made.finish()
+    assert files(tmp_path) == ["a"]
+
+
+def test_a_folder_with_foreign_files_is_refused(tmp_path: Path) -> None:
+    write(tmp_path, notes="mine")
+    with pytest.raises(BadInput) as caught:
+        product(tmp_path, "a").refuse_foreign()
+    assert str(caught.value) == (
+        f'{tmp_path}: folder holds "notes", which no build of ours has made\n'
+        "hint: name a new folder or an engine directory"
+    )
+
+
+@pytest.mark.parametrize("content", ['{"files": {"notes": 0}}', '{"files": ["notes"]}'])
+def test_a_folder_with_a_seal_is_ours(tmp_path: Path, content: str) -> None:
+    write(tmp_path, notes="1", seal_json=content)
+    product(tmp_path, "a").refuse_foreign()
+    assert files(tmp_path) == ["notes", "seal.json"]
+
+
+@pytest.mark.parametrize(
+    ("content", "fact"),
+    [
+        ("{", "not valid JSON: expecting property name enclosed in double quotes"),
+        ('{"files": 3}', "names no files"),
+        ('{"files": [1]}', "names no files"),
+        ("{}", "names no files"),
+    ],
+)
+def test_a_damaged_seal_says_what_to_remove(tmp_path: Path, content: str, fact: str) -> None:
+    write(tmp_path, seal_json=content)
+    with pytest.raises(DamagedStore) as caught:
+        product(tmp_path, "a").begin()
+    path = tmp_path / "seal.json"
+    hint = f"hint: remove the folder {tmp_path} and build again"
+    assert str(caught.value) == f"{path}: {fact}\n{hint}"
+
+
+def test_a_hostile_seal_cannot_remove_files_elsewhere(tmp_path: Path) -> None:
+    victim = tmp_path / "victim"
+    victim.write_text("kept")
+    folder = tmp_path / "out"
+    write(folder, seal_json='{"files": {"../victim": 0}}')
+    with pytest.raises(BadInput) as caught:
+        product(folder, "a").begin()
+    assert caught.value.fact == 'path "../victim" leaves its root'
+    assert victim.read_text() == "kept"

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from netra_build.scons.methods import (
+    Declared,
     netra_engine,
     netra_equivalence,
     netra_recipe,
@@ -23,7 +24,8 @@ def generate(env: Any, **options: Any) -> None:
         NETRA_LIBRARY_ROOT=options.get("library_root", "."),
         NETRA_BUILD="build",
         NETRA_TOOLCHAIN=options.get("toolchain", ""),
-        NETRA_DECLARED={},
+        NETRA_ROCM_PATH="",
+        NETRA_DECLARED=Declared(),
         NETRA_VERBOSE=False,
     )
     env.Decider(content_changed)

@@ -13,10 +13,9 @@ from SCons.Action import Action as SConsAction
 from netra_build.asm.toolchain import Toolchain
 from netra_build.core.canonical_json import canonical_text
 from netra_build.core.code_digest import code_digest
-from netra_build.core.disk import RealDisk
 from netra_build.core.errors import NetraError
-from netra_build.core.execute import Folders, run_action
-from netra_build.core.graph import Action, Graph, Place
+from netra_build.core.execute import Execution, run_action
+from netra_build.core.graph import Action
 
 
 def content_changed(
@@ -44,47 +43,36 @@ def _contents(node: Any) -> bytes:
     return contents
 
 
-def declare_graph(env: Any, graph: Graph, folders: Folders, tools: Toolchain) -> list[Any]:
-    """Declare a node for every action of ``graph`` and return the nodes of its products.
+def declare_graph(
+    env: Any, execution: Execution, declared: dict[tuple[str, ...], Action]
+) -> list[Any]:
+    """Declare a node for every action of a graph and return the nodes of its products.
 
-    An action that another graph has declared already, with the same files, is taken as it is.
+    An action that is in ``declared`` already, with the same files, is taken as it is.
     """
-    declared: dict[tuple[str, ...], Action] = _registry(env)
     nodes: list[Any] = []
-    for action in graph.actions:
-        paths = tuple(str(folders.path(place)) for _, place in action.outputs)
+    for action in execution.graph.actions:
+        paths = tuple(str(execution.folders.path(place)) for _, place in action.outputs)
         if paths in declared:
             if declared[paths] != action:
                 raise ValueError(f"{paths[0]} is made in two ways")
             nodes += [env.File(path) for path in paths]
             continue
         declared[paths] = action
-        nodes += _declare_action(env, action, paths, folders, tools, graph.seal)
+        nodes += _declare_action(env, action, paths, execution)
     return nodes
 
 
-def _registry(env: Any) -> dict[tuple[str, ...], Action]:
-    registry: dict[tuple[str, ...], Action] = env["NETRA_DECLARED"]
-    return registry
-
-
 def _declare_action(
-    env: Any,
-    action: Action,
-    paths: Iterable[str],
-    folders: Folders,
-    tools: Toolchain,
-    seal: Place | None,
+    env: Any, action: Action, paths: Iterable[str], execution: Execution
 ) -> list[Any]:
-    sources = [env.File(str(folders.path(place))) for _, place in action.inputs]
+    sources = [env.File(str(execution.folders.path(place))) for _, place in action.inputs]
     made: list[Any] = env.Command(
         list(paths),
-        [*sources, *_values(env, action, tools)],
+        [*sources, *_values(env, action, execution.tools)],
         SConsAction(_build, _build_line),
         NETRA_ACTION=action,
-        NETRA_FOLDERS=folders,
-        NETRA_TOOLS=tools,
-        NETRA_SEAL=seal,
+        NETRA_EXECUTION=execution,
         source_scanner=None,
         target_scanner=None,
     )
@@ -108,13 +96,7 @@ def _values(env: Any, action: Action, tools: Toolchain) -> list[Any]:
 def _build(target: list[Any], source: list[Any], env: Any) -> int:
     """Run the action behind a node; a failure becomes one ``BuildError`` with our message."""
     try:
-        run_action(
-            env["NETRA_ACTION"],
-            env["NETRA_FOLDERS"],
-            RealDisk(),
-            env["NETRA_TOOLS"],
-            env["NETRA_SEAL"],
-        )
+        run_action(env["NETRA_ACTION"], env["NETRA_EXECUTION"])
     except NetraError as error:
         raise SCons.Errors.BuildError(
             node=target, errstr=str(error), status=error.status, exitstatus=2
@@ -126,14 +108,16 @@ def _build_line(target: list[Any], source: list[Any], env: Any) -> str:
     action: Action = env["NETRA_ACTION"]
     if not env.get("NETRA_VERBOSE"):
         return action.line()
-    return "\n".join([action.line(), *_detail(action, env["NETRA_FOLDERS"], env["NETRA_TOOLS"])])
+    return "\n".join([action.line(), *_detail(action, env["NETRA_EXECUTION"])])
 
 
-def _detail(action: Action, folders: Folders, tools: Toolchain) -> list[str]:
-    """Return the lines of ``verbose=1``: files, parameters and the tool's command."""
+def _detail(action: Action, execution: Execution) -> list[str]:
+    """Return the lines of ``verbose=1``: files, parameters and the tool's commands."""
+    folders = execution.folders
     lines = [f"    {role} <- {folders.path(place)}" for role, place in action.inputs]
     lines += [f"    {role} -> {folders.path(place)}" for role, place in action.outputs]
     lines += [f"    {name} = {canonical_text(v).rstrip()}" for name, v in action.parameters]
     if action.stage.uses_tools:
-        lines += [f"    {line}" for line in tools.command_lines(action.stage.name)]
+        tools: Toolchain = execution.tools
+        lines += [f"    {command}" for command in tools.command_lines(action.stage.name)]
     return lines

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from netra_build.asm.code_object import CodeObject, Kernel, read_code_object
-from netra_build.asm.metadata import ArgumentMetadata
-from netra_build.asm.resources import kernel_by_symbol
+from netra_build.asm.code_object import CodeObject, read_code_object
+from netra_build.asm.descriptor import KernelDescriptor
+from netra_build.asm.metadata import ArgumentMetadata, KernelMetadata
+from netra_build.asm.resources import kernel_and_metadata
 from netra_build.core.canonical_json import pretty_bytes
 from netra_build.core.errors import Refused
 from netra_build.core.graph import Inputs, Outputs, Parameters, Stage
@@ -17,6 +18,9 @@ MACHINE_GFX950 = 0x4F
 
 ABI_VERSION_V6 = 4
 """ELF ABI version byte of code object version 6."""
+
+NO_SGPR_FIELD = 8
+"""What the SGPR field gives when it is zero; the hardware always allocates all of them."""
 
 DENORMALS_ON = 3
 ROUND_TO_NEAREST = 0
@@ -29,12 +33,12 @@ def run(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
     """Return the report of all comparisons; raise ``Refused`` with the first that differs.
 
     Parameters: ``hsaco`` and ``symbol``; ``contract`` with ``kernarg_size``, ``launch`` (block
-    and lds_bytes) and ``arguments`` (name, kind, offset).
+    and lds_bytes) and ``arguments`` (name, kind, offset); ``abi`` is a second list of the same.
     """
     hsaco, symbol = parameters["hsaco"], parameters["symbol"]
     code = read_code_object(inputs["hsaco"], hsaco)
-    kernel = kernel_by_symbol(code, symbol, hsaco)
-    facts = list(compare(code, kernel, parameters["contract"]))
+    kernel, metadata = kernel_and_metadata(code, symbol, hsaco)
+    facts = list(compare(code, kernel.descriptor, metadata, parameters["contract"]))
     for what, expected, got in facts:
         if expected != got:
             raise Refused(
@@ -48,68 +52,79 @@ def run(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
     return {"report": pretty_bytes(report)}
 
 
-def compare(code: CodeObject, kernel: Kernel, contract: dict[str, Any]) -> Iterator[Fact]:
+def compare(
+    code: CodeObject,
+    descriptor: KernelDescriptor,
+    metadata: KernelMetadata,
+    contract: dict[str, Any],
+) -> Iterator[Fact]:
     """Yield every fact of the contract beside what the code object says, in a fixed order."""
     yield from _object_facts(code)
-    yield from _size_facts(kernel, contract)
-    yield from _mode_facts(kernel)
-    yield from _argument_facts(kernel, contract["arguments"])
+    yield from _size_facts(descriptor, metadata, contract)
+    yield from _register_facts(descriptor, metadata)
+    yield from _mode_facts(descriptor)
+    yield from _argument_facts(metadata, contract["arguments"], "")
+    if "abi" in contract:
+        yield from _argument_facts(metadata, contract["abi"], " (ABI record)")
 
 
 def _object_facts(code: CodeObject) -> Iterator[Fact]:
     yield "machine flag", MACHINE_GFX950, code.e_flags & 0xFF
     yield "ABI version", ABI_VERSION_V6, code.abi_version
     yield "target", "amdgcn-amd-amdhsa--gfx950", code.target
+    yield "number of kernels", 1, len(code.kernels)
 
 
-def _size_facts(kernel: Kernel, contract: dict[str, Any]) -> Iterator[Fact]:
-    descriptor, metadata = kernel.descriptor, kernel.metadata
+def _size_facts(
+    descriptor: KernelDescriptor, metadata: KernelMetadata, contract: dict[str, Any]
+) -> Iterator[Fact]:
     kernarg_size, launch = contract["kernarg_size"], contract["launch"]
     threads = launch["block"][0] * launch["block"][1] * launch["block"][2]
-    lds = launch["lds_bytes"]
+    lds, most = launch["lds_bytes"], metadata.max_flat_workgroup_size
     yield "wavefront size", 64, metadata.wavefront_size
-    yield "wave32 flag", 0, descriptor.fields()["enable_wavefront_size32"]
+    yield "wave32 flag", False, descriptor.wavefront_size32
     yield "kernarg size (descriptor)", kernarg_size, descriptor.kernarg_size
     yield "kernarg size (metadata)", kernarg_size, metadata.kernarg_segment_size
     yield "fixed LDS (descriptor)", lds, descriptor.group_segment_fixed_size
     yield "fixed LDS (metadata)", lds, metadata.group_segment_fixed_size
     yield "private segment (descriptor)", 0, descriptor.private_segment_fixed_size
     yield "private segment (metadata)", 0, metadata.private_segment_fixed_size
-    most = metadata.max_flat_workgroup_size
-    yield "work-group size", threads, min(threads, most) if threads > 0 else most
-    yield from _register_facts(kernel)
+    yield "launch block", f"at most {most}", f"at most {most}" if threads <= most else threads
 
 
-def _register_facts(kernel: Kernel) -> Iterator[Fact]:
-    """Registers that the metadata names fit what the descriptor allocates."""
-    descriptor, metadata = kernel.descriptor, kernel.metadata
-    vectors, accumulators = metadata.vgpr_count, metadata.agpr_count or 0
-    total = max(vectors, descriptor.accum_offset + accumulators) if accumulators else vectors
-    allocated = descriptor.allocated_vgprs
-    yield "registers beyond the allocation", 0, max(0, total - allocated)
-    yield "idle register granules", 0, max(0, allocated - total) // 8
-    below = min(vectors - accumulators if accumulators else vectors, descriptor.accum_offset)
-    yield "accumulation offset", max(4, -(-below // 4) * 4), descriptor.accum_offset
+def _register_facts(descriptor: KernelDescriptor, metadata: KernelMetadata) -> Iterator[Fact]:
+    """Yield whether what the metadata counts is what the descriptor allocates."""
+    accumulators = metadata.agpr_count or 0
+    vectors = metadata.vgpr_count - accumulators if accumulators else metadata.vgpr_count
+    offset = max(4, -(-vectors // 4) * 4)
+    total = offset + accumulators if accumulators else vectors
+    yield "accumulation offset", offset, descriptor.accum_offset
+    yield "allocated VGPRs", max(8, -(-total // 8) * 8), descriptor.allocated_vgprs
+    sgprs = metadata.sgpr_count
+    fits = sgprs <= descriptor.allocated_sgprs or descriptor.allocated_sgprs == NO_SGPR_FIELD
+    yield "SGPRs beyond the allocation", 0, 0 if fits else sgprs - descriptor.allocated_sgprs
 
 
-def _mode_facts(kernel: Kernel) -> Iterator[Fact]:
-    fields = kernel.descriptor.fields()
-    yield "f32 denormal mode", DENORMALS_ON, fields["float_denorm_mode_32"]
-    yield "f16 and f64 denormal mode", DENORMALS_ON, fields["float_denorm_mode_16_64"]
-    yield "f32 round mode", ROUND_TO_NEAREST, fields["float_round_mode_32"]
-    yield "f16 and f64 round mode", ROUND_TO_NEAREST, fields["float_round_mode_16_64"]
-    yield "IEEE mode", 1, fields["ieee_mode"]
-    yield "clamp mode", 1, fields["dx10_clamp"]
-    yield "kernarg pointer", 1, fields["enable_sgpr_kernarg_segment_ptr"]
-    yield "dynamic stack", 0, fields["uses_dynamic_stack"]
+def _mode_facts(descriptor: KernelDescriptor) -> Iterator[Fact]:
+    yield "f32 denormal mode", DENORMALS_ON, descriptor.float_denorm_mode_32
+    yield "f16 and f64 denormal mode", DENORMALS_ON, descriptor.float_denorm_mode_16_64
+    yield "f32 round mode", ROUND_TO_NEAREST, descriptor.float_round_mode_32
+    yield "f16 and f64 round mode", ROUND_TO_NEAREST, descriptor.float_round_mode_16_64
+    yield "IEEE mode", True, descriptor.ieee_mode
+    yield "clamp mode", True, descriptor.dx10_clamp
+    yield "kernarg pointer", True, descriptor.user_sgpr_kernarg_segment_ptr
+    yield "dynamic stack", False, descriptor.uses_dynamic_stack
+    yield "reserved bits", {}, descriptor.reserved()
 
 
-def _argument_facts(kernel: Kernel, arguments: list[dict[str, Any]]) -> Iterator[Fact]:
+def _argument_facts(
+    metadata: KernelMetadata, arguments: list[dict[str, Any]], origin: str
+) -> Iterator[Fact]:
     """Yield count, and of each argument its offset, size and value kind; hidden ones not."""
-    visible = [a for a in kernel.metadata.arguments if not a.value_kind.startswith("hidden_")]
-    yield "number of kernargs", len(arguments), len(visible)
+    visible = [a for a in metadata.arguments if not a.value_kind.startswith("hidden_")]
+    yield f"number of kernargs{origin}", len(arguments), len(visible)
     for index, (wanted, found) in enumerate(zip(arguments, visible, strict=False)):
-        yield from _one_argument(f'kernarg {index} "{wanted["name"]}"', wanted, found)
+        yield from _one_argument(f'kernarg {index} "{wanted["name"]}"{origin}', wanted, found)
 
 
 def _one_argument(what: str, wanted: dict[str, Any], found: ArgumentMetadata) -> Iterator[Fact]:

@@ -7,8 +7,9 @@ from typing import Any
 
 from netra_build.asm.code_object import CodeObject, Kernel, read_code_object
 from netra_build.asm.disassembly import Instruction, parse_disassembly
-from netra_build.asm.metadata import normalised
-from netra_build.asm.resources import kernel_by_symbol, resources
+from netra_build.asm.listing import difference_lines
+from netra_build.asm.metadata import KernelMetadata, normalised
+from netra_build.asm.resources import kernel_and_metadata, resources
 from netra_build.core.canonical_json import Json, canonical_bytes
 from netra_build.core.digests import sha256_hex
 from netra_build.core.errors import Refused
@@ -25,19 +26,21 @@ class Side:
     data: bytes
     code: CodeObject
     kernel: Kernel
+    metadata: KernelMetadata
     listing: tuple[Instruction, ...]
     threads: int
 
     def resources(self) -> dict[str, int | str]:
         """Return the resource record of this side."""
-        return resources(self.kernel, self.threads)
+        return resources(self.metadata, self.threads)
 
 
 def read_side(data: bytes, listing: bytes, symbol: str, threads: int, location: str) -> Side:
     """Read one code object and its listing."""
     code = read_code_object(data, location)
-    kernel = kernel_by_symbol(code, symbol, location)
-    return Side(data, code, kernel, parse_disassembly(listing.decode()).instructions, threads)
+    kernel, metadata = kernel_and_metadata(code, symbol, location)
+    instructions = parse_disassembly(listing.decode()).instructions
+    return Side(data, code, kernel, metadata, instructions, threads)
 
 
 def text_difference(generated: Side, golden: Side) -> Json:
@@ -62,14 +65,16 @@ def descriptor_difference(generated: Side, golden: Side) -> Json:
         return None
     other = theirs.fields()
     for name, value in ours.fields().items():
-        if value != other[name] and name != "kernel_code_entry_byte_offset":
+        if value != other[name] and name != "entry_byte_offset":
             return {"field": name, "generated": value, "golden": other[name]}
     return {"field": "reserved bytes", "generated": None, "golden": None}
 
 
 def metadata_difference(generated: Side, golden: Side) -> Json:
     """Return the path and both values of the first metadata entry that differs, or None."""
-    return _first_difference(normalised(generated.code.metadata), normalised(golden.code.metadata))
+    return _first_difference(
+        normalised(dict(generated.code.metadata)), normalised(dict(golden.code.metadata))
+    )
 
 
 def compare(generated: Side, golden: Side, maturity: str) -> dict[str, Json]:
@@ -101,25 +106,6 @@ def compare(generated: Side, golden: Side, maturity: str) -> dict[str, Json]:
         "verdict": _verdict(text, descriptor, metadata),
         "first_difference": {"text": text, "descriptor": descriptor, "metadata": metadata},
     }
-
-
-def difference_lines(report: dict[str, Json]) -> list[str]:
-    """Return lines that show the first difference of a report side by side; none if identical."""
-    first = report["first_difference"]
-    lines: list[str] = []
-    if first["text"] is not None:
-        at = first["text"]
-        lines.append(f"first differing instruction, number {at['index']}:")
-        lines += [f"  golden     {at['golden']}", f"  generated  {at['generated']}"]
-    if first["descriptor"] is not None:
-        at = first["descriptor"]
-        lines.append(f"descriptor field {at['field']}:")
-        lines += [f"  golden     {at['golden']}", f"  generated  {at['generated']}"]
-    if first["metadata"] is not None:
-        at = first["metadata"]
-        lines.append(f"metadata {at['path']}:")
-        lines += [f"  golden     {at['golden']}", f"  generated  {at['generated']}"]
-    return lines
 
 
 def run(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:

@@ -21,14 +21,15 @@ def instance_source(
     macro: str,
     macro_symbols: Sequence[str],
 ) -> bytes:
-    """Return the unit's text; ``constants`` stand in the order in which they are to be set."""
+    """Return the unit's text; ``constants`` stand in the order in which they are to be set.
+
+    They begin with NETRA_TARGET_GFX and NETRA_WAVE_SIZE.
+    """
     lines = [
         "// SPDX-License-Identifier: MIT",
         "// Deterministic Netra compiler output; all choices are assembler-time constants.",
         f"// Tactic: {tactic}; contract: {contract_id}.",
         "",
-        "\t.set NETRA_TARGET_GFX, 950",
-        "\t.set NETRA_WAVE_SIZE, 64",
         *(f"\t.set {name}, {int(value)}" for name, value in constants),
         "",
         f'\t.include "{template}"',

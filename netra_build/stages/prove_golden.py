@@ -6,7 +6,6 @@ from typing import Any
 
 from netra_build.asm.code_object import read_code_object
 from netra_build.asm.metadata import normalised
-from netra_build.asm.resources import kernel_by_symbol
 from netra_build.core.canonical_json import Json, canonical_bytes, parse_object, stable_hash
 from netra_build.core.digests import sha256_hex
 from netra_build.core.errors import Refused
@@ -19,11 +18,11 @@ DIGESTS = ("text_sha256", "descriptor_sha256", "metadata_sha256")
 def golden_digests(data: bytes, symbol: str, location: str) -> dict[str, str]:
     """Return the three digests of one kernel: ``.text``, descriptor and normalised metadata."""
     code = read_code_object(data, location)
-    kernel = kernel_by_symbol(code, symbol, location)
+    kernel = code.kernel(symbol, location)
     return {
         "text_sha256": sha256_hex(code.text),
         "descriptor_sha256": sha256_hex(kernel.descriptor.normalised()),
-        "metadata_sha256": stable_hash(normalised(code.metadata)),
+        "metadata_sha256": stable_hash(normalised(dict(code.metadata))),
     }
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from netra_build.asm.code_object import read_code_object
-from netra_build.asm.metadata import notes_text
-from netra_build.asm.resources import kernel_by_symbol, resources
+from netra_build.asm.notes_text import notes_text
+from netra_build.asm.resources import kernel_and_metadata, resources
 from netra_build.core.canonical_json import canonical_bytes
 from netra_build.core.digests import sha256_hex
 from netra_build.core.graph import Inputs, Outputs, Parameters, Stage
@@ -20,10 +20,10 @@ def run(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
     """
     data = inputs["hsaco"]
     code = read_code_object(data, parameters["hsaco"])
-    kernel = kernel_by_symbol(code, parameters["symbol"], parameters["hsaco"])
+    _, metadata = kernel_and_metadata(code, parameters["symbol"], parameters["hsaco"])
     record = {
         "hsaco": parameters["hsaco"],
-        "resources": resources(kernel, parameters["threads"]),
+        "resources": resources(metadata, parameters["threads"]),
         "sha256": sha256_hex(data),
         "source": parameters["source"],
         "text_sha256": sha256_hex(code.text),

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from netra_build.asm.listing import difference_lines
 from netra_build.core.canonical_json import Json, parse_object, pretty_bytes
 from netra_build.core.graph import Inputs, Outputs, Parameters, Stage
+from netra_build.core.terminal import table_text
 
 FORMAT = "netra-equivalence-summary-1"
 
@@ -26,6 +28,17 @@ def _row(name: str, report: dict[str, Json]) -> dict[str, Json]:
         "golden_text_sha256": report["golden_text_sha256"],
         "first_difference": report["first_difference"],
     }
+
+
+def summary_text(summary: dict[str, Json]) -> str:
+    """Return the summary as a table, each difference below it with both sides decoded."""
+    rows = [(row["tactic"], row["verdict"], row["text_sha256"][:16]) for row in summary["tactics"]]
+    lines = [table_text(("tactic", "verdict", ".text sha256"), rows)]
+    for row in summary["tactics"]:
+        if row["verdict"] != "identical":
+            lines += [f"{row['tactic']}: {row['verdict']}", *difference_lines(row)]
+    lines.append(f"{summary['compared']} compared, {summary['differing']} differing")
+    return "\n".join(lines)
 
 
 STAGE = Stage("tabulate", "TABLE", __name__, run)

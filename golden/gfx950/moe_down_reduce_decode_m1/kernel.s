@@ -36,6 +36,7 @@
 //       4      wave
 //       5      routed row of the wave's first slot, token * 9 + 5 * wave
 //       6      scale row of the tile, tile / 8
+//       7      first slot of the wave, 5 * wave
 //       8:21   act, act_scale, w2, w2_scale, topk_weights, topk_ids, out
 //       22:23  the tile's weights of expert 0; later the output row
 //       24:25  the tile's weight scales of expert 0
@@ -437,14 +438,8 @@ netra_moe_down_reduce_decode_m1_gfx950:
 	v_mul_f32 v7, s44, v7                                     // r_w * (...)
 	v_add_f32 v6, v6, v7                                      // acc + ...
 
-// The last own block, and the address of the output: out + 4096 * token + 32 * tile.
-	s_lshl_b32 s22, s3, 12                                    // out + 4096 * token
-	s_lshr_b32 s23, s3, 20
-	s_add_u32 s22, s20, s22
-	s_addc_u32 s23, s21, s23
-	s_lshl_b32 s28, s2, 5
-	s_add_u32 s22, s22, s28                                   // + 32 * tile
-	s_addc_u32 s23, s23, 0
+// Add block 19.
+	s_nop 0                                                   // the dot product of block 19 is ready after 12 wait states
 	v_mul_f32 v7, s67, v12                                    // a_s * dot
 	v_mul_f32 v7, s87, v7                                     // w_s * (a_s * dot)
 	v_mul_f32 v7, s44, v7                                     // r_w * (...)
@@ -491,7 +486,14 @@ netra_moe_down_reduce_decode_m1_gfx950:
 	v_add_f32 v6, v6, v158
 	v_add_f32 v6, v6, v159
 
-// out = bf16(acc)
+// out = bf16(acc), stored to out + 4096 * token + 32 * tile
+	s_lshl_b32 s22, s3, 12                                    // out + 4096 * token
+	s_lshr_b32 s23, s3, 20
+	s_add_u32 s22, s20, s22
+	s_addc_u32 s23, s21, s23
+	s_lshl_b32 s28, s2, 5
+	s_add_u32 s22, s22, s28                                   // + 32 * tile
+	s_addc_u32 s23, s23, 0
 	v_cvt_pk_bf16_f32 v7, v6, v6
 	global_store_short v5, v7, s[22:23]
 	s_endpgm
@@ -649,7 +651,7 @@ netra_moe_down_reduce_decode_m1_gfx950:
 	v_mul_f32 v158, s82, v158                                 // w_s * (a_s * dot)
 	v_mul_f32 v158, s43, v158                                 // r_w * (...)
 
-// The last block.
+// Scale block 15.
 	s_nop 0                                                   // the dot product of block 15 is ready after 12 wait states
 	v_mul_f32 v159, s63, v12                                  // a_s * dot
 	v_mul_f32 v159, s83, v159                                 // w_s * (a_s * dot)

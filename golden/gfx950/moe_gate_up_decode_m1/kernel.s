@@ -33,11 +33,12 @@
 //       8:19   hidden, hidden_scale, w13, w13_scale, topk_ids, out
 //       20:21  address of a scalar load
 //       22:23  the token's activations
-//       24:25  the tile's weights, advanced by 4 K blocks (8192 bytes)
-//       26:27  weight scales of expert 0 in the tile's scale row; later the output row
+//       24:25  the tile's weights of expert 0; later the output row
+//       26:27  the tile's weight scales of expert 0
 //       28     scale row of the tile, tile / 8
 //       32:47  a_s, one a K block
 //       48:63  w_s, one a K block
+//       64:71  the tile's weights, one address for 4 K blocks (8192 bytes)
 // VGPR  0      lane
 //       1      byte offset into the activations, 16 * (lane / 16)
 //       2, 3   byte offsets into the weights of an even and an odd pair of K blocks
@@ -110,63 +111,65 @@ netra_moe_gate_up_decode_m1_gfx950:
 
 // The tile's weights start at w13 + 2 MiB * expert + 32 KiB * tile, its scales at
 // w13_scale + 512 * expert + 64 * (tile / 8).
-	s_lshl_b32 s20, s5, 15                                    // w13 + 32768 * tile
-	s_lshr_b32 s21, s5, 17
-	s_add_u32 s20, s12, s20
-	s_addc_u32 s21, s13, s21
+	s_lshl_b32 s24, s5, 15                                    // w13 + 32768 * tile
+	s_lshr_b32 s25, s5, 17
+	s_add_u32 s24, s12, s24
+	s_addc_u32 s25, s13, s25
 	s_lshl_b32 s26, s28, 6                                    // w13_scale + 64 * scale row
 	s_lshr_b32 s27, s28, 26
 	s_add_u32 s26, s14, s26
 	s_addc_u32 s27, s15, s27
 	s_waitcnt lgkmcnt(0)                                      // the expert (and a_s)
-	s_lshl_b32 s24, s7, 21                                    // + 2097152 * expert
-	s_lshr_b32 s25, s7, 11
-	s_add_u32 s24, s20, s24
-	s_addc_u32 s25, s21, s25
 	s_lshl_b32 s20, s7, 9                                     // + 512 * expert
 	s_lshr_b32 s21, s7, 23
 	s_add_u32 s20, s26, s20
 	s_addc_u32 s21, s27, s21
 	s_load_dwordx8 s[48:55], s[20:21], 0
 	s_load_dwordx8 s[56:63], s[20:21], 32
+	s_lshl_b32 s64, s7, 21                                    // + 2097152 * expert
+	s_lshr_b32 s65, s7, 11
+	s_add_u32 s64, s24, s64
+	s_addc_u32 s65, s25, s65
+	s_add_u32 s66, s64, 0x2000                                // K blocks 4..7
+	s_addc_u32 s67, s65, 0
+	s_add_u32 s68, s66, 0x2000                                // K blocks 8..11
+	s_addc_u32 s69, s67, 0
+	s_add_u32 s70, s68, 0x2000                                // K blocks 12..15
+	s_addc_u32 s71, s69, 0
 
 // Weights of K blocks 0..7: 16 bytes a lane are 64 values of K, the second half lies 1024 on.
-	global_load_dwordx4 v[80:83], v2, s[24:25]
-	global_load_dwordx4 v[84:87], v2, s[24:25] offset:1024
-	global_load_dwordx4 v[88:91], v2, s[24:25] offset:2048
-	global_load_dwordx4 v[92:95], v2, s[24:25] offset:3072
-	global_load_dwordx4 v[96:99], v3, s[24:25]
-	global_load_dwordx4 v[100:103], v3, s[24:25] offset:1024
-	global_load_dwordx4 v[104:107], v3, s[24:25] offset:2048
-	global_load_dwordx4 v[108:111], v3, s[24:25] offset:3072
-	s_add_u32 s24, s24, 0x2000                                // the next 4 K blocks
-	s_addc_u32 s25, s25, 0
-	global_load_dwordx4 v[112:115], v2, s[24:25]
-	global_load_dwordx4 v[116:119], v2, s[24:25] offset:1024
-	global_load_dwordx4 v[120:123], v2, s[24:25] offset:2048
-	global_load_dwordx4 v[124:127], v2, s[24:25] offset:3072
-	global_load_dwordx4 v[128:131], v3, s[24:25]
-	global_load_dwordx4 v[132:135], v3, s[24:25] offset:1024
-	global_load_dwordx4 v[136:139], v3, s[24:25] offset:2048
-	global_load_dwordx4 v[140:143], v3, s[24:25] offset:3072
+	global_load_dwordx4 v[80:83], v2, s[64:65]
+	global_load_dwordx4 v[84:87], v2, s[64:65] offset:1024
+	global_load_dwordx4 v[88:91], v2, s[64:65] offset:2048
+	global_load_dwordx4 v[92:95], v2, s[64:65] offset:3072
+	global_load_dwordx4 v[96:99], v3, s[64:65]
+	global_load_dwordx4 v[100:103], v3, s[64:65] offset:1024
+	global_load_dwordx4 v[104:107], v3, s[64:65] offset:2048
+	global_load_dwordx4 v[108:111], v3, s[64:65] offset:3072
+	global_load_dwordx4 v[112:115], v2, s[66:67]
+	global_load_dwordx4 v[116:119], v2, s[66:67] offset:1024
+	global_load_dwordx4 v[120:123], v2, s[66:67] offset:2048
+	global_load_dwordx4 v[124:127], v2, s[66:67] offset:3072
+	global_load_dwordx4 v[128:131], v3, s[66:67]
+	global_load_dwordx4 v[132:135], v3, s[66:67] offset:1024
+	global_load_dwordx4 v[136:139], v3, s[66:67] offset:2048
+	global_load_dwordx4 v[140:143], v3, s[66:67] offset:3072
 
 // Multiply K block 0, load block 8.
 	s_waitcnt vmcnt(14)                                       // activations and weights of K block 0
 	v_mfma_f32_16x16x128_f8f6f4 v[8:11], v[16:23], v[80:87], 0
 	global_load_dwordx4 v[16:19], v1, s[22:23] offset:1024
 	global_load_dwordx4 v[20:23], v1, s[22:23] offset:1088
-	s_add_u32 s24, s24, 0x2000                                // the next 4 K blocks
-	s_addc_u32 s25, s25, 0
-	global_load_dwordx4 v[80:83], v2, s[24:25]
-	global_load_dwordx4 v[84:87], v2, s[24:25] offset:1024
+	global_load_dwordx4 v[80:83], v2, s[68:69]
+	global_load_dwordx4 v[84:87], v2, s[68:69] offset:1024
 
 // Multiply K block 1, load block 9, add block 0.
 	s_waitcnt vmcnt(16)                                       // activations and weights of K block 1
 	v_mfma_f32_16x16x128_f8f6f4 v[12:15], v[24:31], v[88:95], 0
 	global_load_dwordx4 v[24:27], v1, s[22:23] offset:1152
 	global_load_dwordx4 v[28:31], v1, s[22:23] offset:1216
-	global_load_dwordx4 v[88:91], v2, s[24:25] offset:2048
-	global_load_dwordx4 v[92:95], v2, s[24:25] offset:3072
+	global_load_dwordx4 v[88:91], v2, s[68:69] offset:2048
+	global_load_dwordx4 v[92:95], v2, s[68:69] offset:3072
 	s_waitcnt lgkmcnt(0)                                      // w_s
 	s_nop 2                                                   // the dot product of block 0 is ready after 12 wait states
 	v_mul_f32 v6, s32, v8                                     // a_s * dot
@@ -178,8 +181,8 @@ netra_moe_gate_up_decode_m1_gfx950:
 	v_mfma_f32_16x16x128_f8f6f4 v[8:11], v[32:39], v[96:103], 0
 	global_load_dwordx4 v[32:35], v1, s[22:23] offset:1280
 	global_load_dwordx4 v[36:39], v1, s[22:23] offset:1344
-	global_load_dwordx4 v[96:99], v3, s[24:25]
-	global_load_dwordx4 v[100:103], v3, s[24:25] offset:1024
+	global_load_dwordx4 v[96:99], v3, s[68:69]
+	global_load_dwordx4 v[100:103], v3, s[68:69] offset:1024
 	v_mul_f32 v6, s33, v12                                    // a_s * dot
 	v_mul_f32 v6, s49, v6                                     // w_s * (a_s * dot)
 	v_add_f32 v5, v5, v6                                      // acc + ...
@@ -189,8 +192,8 @@ netra_moe_gate_up_decode_m1_gfx950:
 	v_mfma_f32_16x16x128_f8f6f4 v[12:15], v[40:47], v[104:111], 0
 	global_load_dwordx4 v[40:43], v1, s[22:23] offset:1408
 	global_load_dwordx4 v[44:47], v1, s[22:23] offset:1472
-	global_load_dwordx4 v[104:107], v3, s[24:25] offset:2048
-	global_load_dwordx4 v[108:111], v3, s[24:25] offset:3072
+	global_load_dwordx4 v[104:107], v3, s[68:69] offset:2048
+	global_load_dwordx4 v[108:111], v3, s[68:69] offset:3072
 	v_mul_f32 v6, s34, v8                                     // a_s * dot
 	v_mul_f32 v6, s50, v6                                     // w_s * (a_s * dot)
 	v_add_f32 v5, v5, v6                                      // acc + ...
@@ -200,10 +203,8 @@ netra_moe_gate_up_decode_m1_gfx950:
 	v_mfma_f32_16x16x128_f8f6f4 v[8:11], v[48:55], v[112:119], 0
 	global_load_dwordx4 v[48:51], v1, s[22:23] offset:1536
 	global_load_dwordx4 v[52:55], v1, s[22:23] offset:1600
-	s_add_u32 s24, s24, 0x2000                                // the next 4 K blocks
-	s_addc_u32 s25, s25, 0
-	global_load_dwordx4 v[112:115], v2, s[24:25]
-	global_load_dwordx4 v[116:119], v2, s[24:25] offset:1024
+	global_load_dwordx4 v[112:115], v2, s[70:71]
+	global_load_dwordx4 v[116:119], v2, s[70:71] offset:1024
 	v_mul_f32 v6, s35, v12                                    // a_s * dot
 	v_mul_f32 v6, s51, v6                                     // w_s * (a_s * dot)
 	v_add_f32 v5, v5, v6                                      // acc + ...
@@ -213,8 +214,8 @@ netra_moe_gate_up_decode_m1_gfx950:
 	v_mfma_f32_16x16x128_f8f6f4 v[12:15], v[56:63], v[120:127], 0
 	global_load_dwordx4 v[56:59], v1, s[22:23] offset:1664
 	global_load_dwordx4 v[60:63], v1, s[22:23] offset:1728
-	global_load_dwordx4 v[120:123], v2, s[24:25] offset:2048
-	global_load_dwordx4 v[124:127], v2, s[24:25] offset:3072
+	global_load_dwordx4 v[120:123], v2, s[70:71] offset:2048
+	global_load_dwordx4 v[124:127], v2, s[70:71] offset:3072
 	v_mul_f32 v6, s36, v8                                     // a_s * dot
 	v_mul_f32 v6, s52, v6                                     // w_s * (a_s * dot)
 	v_add_f32 v5, v5, v6                                      // acc + ...
@@ -224,8 +225,8 @@ netra_moe_gate_up_decode_m1_gfx950:
 	v_mfma_f32_16x16x128_f8f6f4 v[8:11], v[64:71], v[128:135], 0
 	global_load_dwordx4 v[64:67], v1, s[22:23] offset:1792
 	global_load_dwordx4 v[68:71], v1, s[22:23] offset:1856
-	global_load_dwordx4 v[128:131], v3, s[24:25]
-	global_load_dwordx4 v[132:135], v3, s[24:25] offset:1024
+	global_load_dwordx4 v[128:131], v3, s[70:71]
+	global_load_dwordx4 v[132:135], v3, s[70:71] offset:1024
 	v_mul_f32 v6, s37, v12                                    // a_s * dot
 	v_mul_f32 v6, s53, v6                                     // w_s * (a_s * dot)
 	v_add_f32 v5, v5, v6                                      // acc + ...
@@ -235,8 +236,8 @@ netra_moe_gate_up_decode_m1_gfx950:
 	v_mfma_f32_16x16x128_f8f6f4 v[12:15], v[72:79], v[136:143], 0
 	global_load_dwordx4 v[72:75], v1, s[22:23] offset:1920
 	global_load_dwordx4 v[76:79], v1, s[22:23] offset:1984
-	global_load_dwordx4 v[136:139], v3, s[24:25] offset:2048
-	global_load_dwordx4 v[140:143], v3, s[24:25] offset:3072
+	global_load_dwordx4 v[136:139], v3, s[70:71] offset:2048
+	global_load_dwordx4 v[140:143], v3, s[70:71] offset:3072
 	v_mul_f32 v6, s38, v8                                     // a_s * dot
 	v_mul_f32 v6, s54, v6                                     // w_s * (a_s * dot)
 	v_add_f32 v5, v5, v6                                      // acc + ...
@@ -305,21 +306,23 @@ netra_moe_gate_up_decode_m1_gfx950:
 	v_mul_f32 v6, s62, v6                                     // w_s * (a_s * dot)
 	v_add_f32 v5, v5, v6                                      // acc + ...
 
-// The last block, and the address of the output: out + 4096 * routed row + 64 * tile.
-	s_lshl_b32 s26, s6, 12                                    // out + 4096 * routed row
-	s_lshr_b32 s27, s6, 20
-	s_add_u32 s26, s18, s26
-	s_addc_u32 s27, s19, s27
-	s_lshl_b32 s20, s5, 6
-	s_add_u32 s26, s26, s20                                   // + 64 * tile
-	s_addc_u32 s27, s27, 0
+// Add block 15.
+	s_nop 0                                                   // the dot product of block 15 is ready after 12 wait states
 	v_mul_f32 v6, s47, v12                                    // a_s * dot
 	v_mul_f32 v6, s63, v6                                     // w_s * (a_s * dot)
 	v_add_f32 v5, v5, v6                                      // acc + ...
 
-// Lanes 0..15 hold the 16 columns once, the other lanes repeat them.
+// Lanes 0..15 hold the 16 columns once, the other lanes repeat them: they store to
+// out + 4096 * routed row + 64 * tile.
+	s_lshl_b32 s24, s6, 12                                    // out + 4096 * routed row
+	s_lshr_b32 s25, s6, 20
+	s_add_u32 s24, s18, s24
+	s_addc_u32 s25, s19, s25
+	s_lshl_b32 s20, s5, 6
+	s_add_u32 s24, s24, s20                                   // + 64 * tile
+	s_addc_u32 s25, s25, 0
 	s_mov_b64 exec, 0xffff
-	global_store_dword v4, v5, s[26:27]
+	global_store_dword v4, v5, s[24:25]
 	s_endpgm
 .Lnetra_moe_gate_up_decode_m1_gfx950_end:
 	.size netra_moe_gate_up_decode_m1_gfx950, .Lnetra_moe_gate_up_decode_m1_gfx950_end-netra_moe_gate_up_decode_m1_gfx950
@@ -337,7 +340,7 @@ netra_moe_gate_up_decode_m1_gfx950:
 		.amdhsa_system_sgpr_workgroup_id_z 0
 		.amdhsa_system_vgpr_workitem_id 0
 		.amdhsa_next_free_vgpr 144
-		.amdhsa_next_free_sgpr 64
+		.amdhsa_next_free_sgpr 72
 		.amdhsa_accum_offset 144
 		.amdhsa_float_round_mode_32 0
 		.amdhsa_float_round_mode_16_64 0
@@ -363,7 +366,7 @@ amdhsa.kernels:
     .max_flat_workgroup_size: 64
     .vgpr_count: 144
     .agpr_count: 0
-    .sgpr_count: 64
+    .sgpr_count: 72
     .args:
       - {.name: hidden, .offset: 0, .size: 8, .value_kind: global_buffer, .address_space: global, .actual_access: read_only}
       - {.name: hidden_scale, .offset: 8, .size: 8, .value_kind: global_buffer, .address_space: global, .actual_access: read_only}

@@ -155,7 +155,7 @@ netra_gdn_verify_precompute_m12_gfx950:
 	v_add_f32 v11, v11, v17                                   // k0 * k0 + k1 * k1
 
 // Add the 16 lanes of each row: lane 15 of a row ends with the row's sum.
-	s_nop 1                                                   // a DPP source is ready after 2 wait states
+	s_nop 0                                                   // a DPP source is ready after 2 wait states
 	v_add_f32_dpp v10, v10, v10 row_shr:8 row_mask:0xf bank_mask:0xf bound_ctrl:0
 	v_add_f32_dpp v11, v11, v11 row_shr:8 row_mask:0xf bank_mask:0xf bound_ctrl:0
 	s_nop 0                                                   // a DPP source is ready after 2 wait states
@@ -175,7 +175,6 @@ netra_gdn_verify_precompute_m12_gfx950:
 	s_nop 0                                                   // a DPP source is ready after 2 wait states
 	v_add_f32_dpp v10, v10, v10 row_bcast:31 row_mask:0xc bank_mask:0xf
 	v_add_f32_dpp v11, v11, v11 row_bcast:31 row_mask:0xc bank_mask:0xf
-	s_nop 0                                                   // a lane read waits 1 state
 	v_readlane_b32 s30, v10, 63
 	v_readlane_b32 s31, v11, 63
 	s_mov_b32 s29, 0x358637bd                                 // 1e-6

@@ -144,7 +144,8 @@ def is_os_touch(name: str) -> bool:
     """Tell whether a member of ``os`` or ``os.path`` touches the file system."""
     if name.startswith("os.path."):
         return name.split(".")[2] not in PURE_OS_PATH
-    return name.startswith("os.") and name not in PURE_OS and name != "os.path"
+    is_pure = name in PURE_OS or name.startswith("os.environ.") or name == "os.path"
+    return name.startswith("os.") and not is_pure
 
 
 def touch(node: ast.AST) -> str:

@@ -26,10 +26,11 @@ LEVELS = {
     "load": 5,
     "choose": 6,
     "pipeline": 7,
-    "commands": 8,
-    "runtime": 8,
-    "remote": 8,
-    "scons": 8,
+    "requests": 8,
+    "commands": 9,
+    "runtime": 9,
+    "remote": 9,
+    "scons": 9,
 }
 """Folder or top module to level: it may import itself and what stands on a lower level."""
 
@@ -93,14 +94,16 @@ def cycle_faults(sources: Sources) -> list[str]:
     for importer, imported in edges(sources):
         if importer != imported:
             graph[importer].add(imported)
-    # Modules that import nothing unresolved are taken away until only cycles, and what hangs
-    # on them, are left.
+    # What imports nothing, or is imported by nothing, is on no cycle; without it the next is.
     while True:
-        free = {name for name, targets in graph.items() if not targets & graph.keys()}
-        if not free:
-            break
-        graph = {name: targets for name, targets in graph.items() if name not in free}
-    return [f"{name}: imports itself over {', '.join(sorted(graph[name]))}" for name in graph]
+        imported_ones = set().union(*graph.values())
+        kept = {name: set(ts) for name, ts in graph.items() if ts and name in imported_ones}
+        kept = {name: targets & kept.keys() for name, targets in kept.items()}
+        if kept == graph:
+            return [
+                f"{name}: imports itself over {', '.join(sorted(graph[name]))}" for name in graph
+            ]
+        graph = kept
 
 
 def stage_faults(sources: Sources) -> list[str]:

@@ -14,6 +14,10 @@ from netra_build.core.errors import EXIT_BAD_INPUT, EXIT_OUR_BUG, BadInput, Netr
 from netra_build.core.nearest import nearest_hint
 
 COMMANDS = {
+    "compile": "compile",
+    "explain": "explain",
+    "inspect": "inspect_engine",
+    "list-tactics": "list_tactics",
     "golden": "golden_accept",
     "pin": "pin",
     "rebuild": "rebuild",

@@ -19,3 +19,4 @@ class Model:
     configuration_hash: str
     tensor_parallel: int
     location: str
+    is_explicit: bool = False

@@ -1,0 +1,24 @@
+"""Where an operation of a model stands, for messages."""
+
+from __future__ import annotations
+
+from netra_build.core.canonical_json import Json
+from netra_build.load.fields import Fields
+from netra_build.records.frozen import thaw
+from netra_build.records.ir import Operation
+from netra_build.records.model import Model
+
+
+def operation_place(model: Model, index: int, operation: Operation) -> str:
+    """Return the location of an operation: its pointer in a graph, else its name."""
+    if model.is_explicit:
+        return f"{model.location}#/graph/operations/{index}"
+    return f'{model.location} operation "{operation.name}"'
+
+
+def attribute_fields(model: Model, index: int, operation: Operation) -> Fields:
+    """Return the attributes of an operation for typed reading."""
+    value: Json = thaw(operation.attributes)
+    if model.is_explicit:
+        return Fields(value, model.location, f"/graph/operations/{index}/attributes")
+    return Fields(value, f'{model.location} operation "{operation.name}"')

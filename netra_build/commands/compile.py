@@ -1,0 +1,76 @@
+"""``netra compile``: a model description and a profile become an engine directory."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from netra_build.choose.documents import ARTIFACT_FILES
+from netra_build.choose.memory import PLACEMENTS
+from netra_build.choose.session import CompileRequest, engine_files, plan_request
+from netra_build.commands.library_option import add_library_root, library_anchors
+from netra_build.core.canonical_json import canonical_text, parse_object
+from netra_build.core.disk import RealDisk
+from netra_build.core.errors import BadInput
+from netra_build.core.output_folder import publish_folder
+from netra_build.records.vocabulary import TARGET
+
+NAME = "compile"
+HELP = "turn a model description and a profile into an engine directory"
+
+OWN_FILES = frozenset({*ARTIFACT_FILES, "engine.json", "netra.json"})
+OWN_FOLDERS = ("generated/", "hsaco/", "metadata/")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("--model", type=Path, required=True, help="model description (JSON)")
+    parser.add_argument("--target", required=True, help=f'only "{TARGET}"')
+    parser.add_argument("--profile", required=True, help="name of a shape profile")
+    parser.add_argument("--output", type=Path, required=True, help="engine directory to write")
+    parser.add_argument("--checkpoint-hash", help="SHA-256 of the checkpoint, recorded")
+    parser.add_argument("--golden-artifact-root", type=Path, help="folder of golden code objects")
+    parser.add_argument(
+        "--allow-experimental", action="store_true", help="let experiments be selected"
+    )
+    parser.add_argument(
+        "--placement", choices=PLACEMENTS, default="first_use", help="how buffers are placed"
+    )
+    parser.add_argument(
+        "--strict", action="store_true", help="refuse what the published compiler lets through"
+    )
+    add_library_root(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Compile and print the engine's id as one JSON line."""
+    if options.target != TARGET:
+        raise BadInput(
+            "unknown target", location="--target", expected=f'"{TARGET}"', got=f'"{options.target}"'
+        )
+    request = CompileRequest(
+        model=options.model,
+        profile=options.profile,
+        library_root=options.library_root,
+        golden_root=options.golden_artifact_root,
+        checkpoint_hash=options.checkpoint_hash,
+        allow_experimental=options.allow_experimental,
+        strict=options.strict,
+        placement=options.placement,
+    )
+    plan = plan_request(RealDisk(), request, library_anchors())
+    files = engine_files(plan)
+    publish_folder(options.output, files, ("generated",), is_engine_file)
+    engine = parse_object(files["engine.json"], "engine.json")
+    result = {
+        "engine": str(options.output),
+        "engine_id": engine["engine_id"],
+        "validation_status": engine["validation_status"],
+    }
+    print(canonical_text(result), end="")
+    return 0
+
+
+def is_engine_file(name: str) -> bool:
+    """Tell whether an engine directory may hold ``name``, so that it may be replaced."""
+    return name in OWN_FILES or name.startswith(OWN_FOLDERS)

@@ -1,0 +1,95 @@
+"""Publish a whole folder or nothing: a temporary neighbour that takes the folder's place."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+
+from netra_build.core.disk import relative_name
+from netra_build.core.errors import BadInput
+
+
+def publish_folder(
+    target: Path,
+    files: Mapping[str, bytes],
+    folders: Iterable[str],
+    is_owned: Callable[[str], bool],
+) -> None:
+    """Make ``target`` hold exactly ``files`` (by relative name) and the empty ``folders``.
+
+    A target that exists has to be empty or to hold only names for which ``is_owned`` says yes;
+    anything else is refused with ``BadInput`` and left alone. On any failure the target is as
+    it was.
+    """
+    place = Path(os.path.realpath(target))
+    _refuse_foreign(place, target, is_owned)
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        fresh = Path(tempfile.mkdtemp(dir=place.parent, prefix=f".{place.name}-", suffix=".part"))
+    except OSError as error:
+        raise BadInput(f"cannot write: {_reason(error)}", location=str(target)) from None
+    try:
+        _fill(fresh, files, folders, str(target))
+        _take_place(fresh, place)
+    except OSError as error:
+        raise BadInput(f"cannot write: {_reason(error)}", location=str(target)) from None
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)
+
+
+def names_under(folder: Path) -> Iterator[str]:
+    """Yield the relative POSIX name of every file, link and empty folder below ``folder``."""
+    for base, folders, names in os.walk(folder, followlinks=False):
+        here = Path(base).relative_to(folder)
+        links = [name for name in folders if (Path(base) / name).is_symlink()]
+        for name in sorted(names + links):
+            yield (here / name).as_posix()
+        if not names and not folders and base != str(folder):
+            yield here.as_posix() + "/"
+
+
+def _refuse_foreign(place: Path, target: Path, is_owned: Callable[[str], bool]) -> None:
+    if not os.path.lexists(place):
+        return
+    if not place.is_dir():
+        raise BadInput("output is not a folder", location=str(target))
+    for name in names_under(place):
+        if not is_owned(name):
+            raise BadInput(
+                f'output folder holds the foreign file "{name}"',
+                location=str(target),
+                hint="choose another folder, or remove what is not a former output",
+            )
+
+
+def _fill(fresh: Path, files: Mapping[str, bytes], folders: Iterable[str], location: str) -> None:
+    fresh.chmod(0o755)
+    for name in folders:
+        (fresh / relative_name(name, location)).mkdir(parents=True, exist_ok=True)
+    for name, data in files.items():
+        path = fresh / relative_name(name, location)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+
+
+def _take_place(fresh: Path, place: Path) -> None:
+    if not os.path.lexists(place):
+        os.rename(fresh, place)
+        return
+    former = Path(tempfile.mkdtemp(dir=place.parent, prefix=f".{place.name}-", suffix=".old"))
+    try:
+        os.rename(place, former / "out")
+        try:
+            os.rename(fresh, place)
+        except OSError:
+            os.rename(former / "out", place)
+            raise
+    finally:
+        shutil.rmtree(former, ignore_errors=True)
+
+
+def _reason(error: OSError) -> str:
+    return (error.strerror or "cannot be used").lower()

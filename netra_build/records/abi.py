@@ -1,0 +1,37 @@
+"""Kernel ABIs: what a tactic's kernel expects of its arguments and its grid."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from netra_build.core.canonical_json import Json
+from netra_build.records.ir import Dimension
+
+
+@dataclass(frozen=True)
+class AbiArgument:
+    """One kernarg: offset and size in bytes; data type and shape of what a pointer points to."""
+
+    name: str
+    offset: int
+    size: int
+    kind: str
+    access: str
+    dtype: str | None
+    shape: tuple[Dimension, ...]
+    layout: str | None = None
+
+    def document(self) -> dict[str, Json]:
+        """Return name, kind and offset as engine.json spells them."""
+        kind = "pointer" if self.kind == "pointer" else "u32_constant"
+        return {"name": self.name, "kind": kind, "offset": self.offset}
+
+
+@dataclass(frozen=True)
+class KernelAbi:
+    """The arguments in kernarg order and the grid; names stand for what a profile fixes."""
+
+    tactic: str
+    arguments: tuple[AbiArgument, ...]
+    grid: tuple[Dimension, ...]
+    location: str = ""

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from netra_build.choose.units import EngineParts, Unit
+from netra_build.choose.units import EngineParts, GoldenObject, Unit
 from netra_build.core.canonical_json import Json
 from netra_build.core.graph import Action, Graph, Place, Root, Stage, check_graph
 from netra_build.records.golden import GoldenSource
@@ -36,6 +36,7 @@ from netra_build.stages import (
     seal_engine,
     seal_object,
     tabulate,
+    take_golden,
 )
 
 SEAL_NAME = "netra.json"
@@ -143,17 +144,37 @@ def include_actions(units: Sequence[Unit]) -> list[Action]:
     return [_action(copy_files.STAGE, "include tree", inputs, outputs)]
 
 
-def golden_object_actions(names: Mapping[str, str]) -> list[Action]:
-    """Return one copy per object that a user brings; its digest was checked when planned."""
-    return [
-        _action(
-            copy_files.STAGE,
-            source,
-            {"object": Place(Root.EXTERNAL, source)},
-            {"object": Place(Root.OUT, target)},
-        )
-        for target, source in sorted(names.items())
-    ]
+def golden_object_actions(objects: Sequence[GoldenObject]) -> list[Action]:
+    """Return the actions that take, list and read each object that a user brings."""
+    actions = []
+    for item in objects:
+        hsaco, stem = f"hsaco/{item.name}", item.name.removesuffix(".hsaco")
+        taken = {"hsaco": Place(Root.OUT, hsaco)}
+        named = {"hsaco": hsaco, "symbol": item.wanted["symbol"], "source": hsaco}
+        views = {
+            "text": Place(Root.OUT, f"metadata/{stem}.text"),
+            "notes": Place(Root.OUT, f"metadata/{stem}.metadata.txt"),
+            "record": Place(Root.OUT, f"metadata/{stem}.json"),
+        }
+        listing = {"dis": Place(Root.OUT, f"metadata/{stem}.dis")}
+        actions += [
+            _action(
+                take_golden.STAGE,
+                item.name,
+                {"object": Place(Root.EXTERNAL, item.name)},
+                taken,
+                {"wanted": dict(item.wanted), "location": item.name},
+            ),
+            _action(disassemble.STAGE, item.name, taken, listing, {"label": hsaco}),
+            _action(
+                read_object.STAGE,
+                item.name,
+                taken,
+                views,
+                {**named, "threads": item.wanted["block"]},
+            ),
+        ]
+    return actions
 
 
 def document_actions(documents: Mapping[str, Json], units: Sequence[Unit]) -> list[Action]:

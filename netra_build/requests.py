@@ -7,24 +7,37 @@ Reads manifests and decides; the graphs are put together in ``pipeline``. The SC
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from netra_build import pipeline
 from netra_build.choose.documents import engine_documents
-from netra_build.choose.plan import plan_engine
+from netra_build.choose.plan import PlanOptions, plan_engine
 from netra_build.choose.units import (
     EngineParts,
-    Unit,
+    GoldenObject,
     engine_units,
+    golden_objects,
+    refuse_unpinned,
+    tactic_id,
     tactic_units,
+    unpinned,
 )
-from netra_build.core.errors import BadInput, Refused
+from netra_build.core.disk import confined_path
+from netra_build.core.errors import BadInput
 from netra_build.core.graph import Graph, Root
 from netra_build.core.nearest import nearest_hint
 from netra_build.load.build_recipe import read_recipe
 from netra_build.load.catalog import load_catalog
+from netra_build.load.golden import ROOT as GOLDEN_ROOT
+from netra_build.load.kernel_abi import read_abi
 from netra_build.load.library import Library
-from netra_build.records.build_recipe import EngineRecipe, ObjectsRecipe, Recipe
+from netra_build.load.model import read_model_bytes
+from netra_build.load.profiles import choose_profile, load_profiles
+from netra_build.records.abi import KernelAbi
+from netra_build.records.build_recipe import GOLDEN_REQUIRED, EngineRecipe, Recipe
+from netra_build.records.plan import EnginePlan
+from netra_build.records.tactic import Catalog, FixedTactic
+from netra_build.stages.take_golden import check_golden_object
 
 RECIPES = "recipes"
 
@@ -40,33 +53,127 @@ class EngineRequest:
 
 
 def recipe_names(library: Library) -> tuple[str, ...]:
-    """Return the names of the library's recipes, sorted."""
+    """Return the names of the library's engine recipes, sorted."""
     paths = library.disk.files_under(library.root / RECIPES, ".yaml")
-    return tuple(path.stem for path in paths)
+    recipes = [find_recipe(library, path.stem) for path in paths]
+    return tuple(recipe.name for recipe in recipes if isinstance(recipe, EngineRecipe))
+
+
+def find_recipe(library: Library, asked: str) -> Recipe:
+    """Return a recipe by its name in the library or by its file; ``BadInput`` if there is none."""
+    if "/" in asked or asked.endswith(".yaml"):
+        path = Path(asked)
+        return read_recipe(library.disk.read_bytes(path), asked)
+    name = f"{RECIPES}/{asked}.yaml"
+    if not library.disk.is_file(library.root / name):
+        paths = library.disk.files_under(library.root / RECIPES, ".yaml")
+        hint = nearest_hint(asked, [path.stem for path in paths])
+        raise BadInput(f'unknown recipe "{asked}"', location=RECIPES, hint=hint)
+    return read_recipe(library.read(name), name)
 
 
 def engine_graph(library: Library, request: EngineRequest) -> Graph:
     """Return the graph of one engine directory.
 
     Raises ``BadInput`` for a recipe, model, profile or golden object that cannot be used,
-    ``Refused`` for pins that differ under ``locked``, ``EvidenceIncomplete`` without a golden
-    source where the recipe requires one.
+    ``Refused`` for pins that differ under ``locked`` and for golden objects of other bytes,
+    ``EvidenceIncomplete`` without a golden source where the recipe requires one.
     """
-    recipe = _engine_recipe(library, request)
-    plan = _plan(library, recipe, request)
+    recipe = find_recipe(library, request.recipe)
+    if not isinstance(recipe, EngineRecipe):
+        raise BadInput(
+            "recipe is not of an engine", location=recipe.location, hint="ask with recipe="
+        )
+    if request.profile is not None:
+        recipe = replace(recipe, profile=request.profile)
+    plan = plan_recipe(library, recipe, request.golden_root)
     tactics = [instance.tactic for instance in plan.kernels]
     if request.locked:
         refuse_unpinned(tactics)
     stale = unpinned(tactics)
-    units = engine_units(
-        library, plan, recipe.name, golden_required=recipe.golden == GOLDEN_REQUIRED
-    )
+    required = recipe.golden == GOLDEN_REQUIRED
+    units = engine_units(library, plan, recipe.name, golden_required=required)
     parts = EngineParts(
         name=recipe.name,
-        documents={f"{name}.json": text for name, text in engine_documents(plan).items()},
-        golden_objects=_golden_objects(plan),
+        documents=engine_documents(plan),
+        golden_objects=golden_objects(plan) if request.golden_root else (),
         recipe=recipe.document(),
         not_pinned=stale,
         notes=tuple(f"not pinned: {name}" for name in stale),
     )
     return pipeline.engine_graph(parts, units)
+
+
+def tactic_graph(library: Library, asked: str, *, locked: bool = False) -> Graph:
+    """Return the graph that builds, proves and checks one tactic id."""
+    catalog = load_catalog(library, derive_pins=True)
+    tactic = _find_tactic(catalog, asked)
+    if locked:
+        refuse_unpinned([tactic])
+    units = tactic_units(library, tactic, Root.OUT, gate=True)
+    return pipeline.tactic_graph(tactic_id(tactic), units)
+
+
+def equivalence_graph(library: Library, *, locked: bool = False) -> Graph:
+    """Return the graph that compares every tactic with its golden sources."""
+    catalog = load_catalog(library, derive_pins=True)
+    tactics = [t for t in catalog.tactics if library.disk.is_folder(_golden_folder(library, t))]
+    if locked:
+        refuse_unpinned(tactics)
+    units = [
+        unit for tactic in tactics for unit in tactic_units(library, tactic, Root.WORK, gate=False)
+    ]
+    return pipeline.equivalence_graph(units)
+
+
+def plan_recipe(library: Library, recipe: EngineRecipe, golden_root: str | None) -> EnginePlan:
+    """Return the plan of a recipe, golden objects read and compared when a root is given."""
+    model = read_model_bytes(
+        library.read(recipe.model, recipe.location), library.location(recipe.model), library
+    )
+    profiles = load_profiles(library, model.tensor_parallel)
+    profile = choose_profile(profiles, recipe.profile, recipe.location)
+    catalog = load_catalog(library, derive_pins=True)
+    options = PlanOptions(
+        allow_experimental=recipe.allow_experimental,
+        checkpoint_hash=recipe.checkpoint_hash,
+        golden=None,
+        strict=True,
+        abi_by_tactic=_abi_by_tactic(library, catalog),
+    )
+    known = [candidate.name for candidate in profiles]
+    plan = plan_engine(model, profile, catalog, known, options)
+    if golden_root is None:
+        return plan
+    golden = {
+        item.name: _read_golden(library, item, Path(golden_root)) for item in golden_objects(plan)
+    }
+    return plan_engine(model, profile, catalog, known, replace(options, golden=golden))
+
+
+def _read_golden(library: Library, item: GoldenObject, root: Path) -> bytes:
+    """Return a golden object's bytes, checked before anything of the engine is written."""
+    location = f"{root}/{item.name}"
+    data = library.disk.read_bytes(confined_path(root, item.name, location))
+    check_golden_object(data, item.wanted, location)
+    return data
+
+
+def _abi_by_tactic(library: Library, catalog: Catalog) -> dict[str, KernelAbi]:
+    records = {tactic.name: read_abi(library, tactic_id(tactic)) for tactic in catalog.tactics}
+    return {name: abi for name, abi in records.items() if abi is not None}
+
+
+def _golden_folder(library: Library, tactic: FixedTactic) -> Path:
+    return library.root / GOLDEN_ROOT / tactic_id(tactic)
+
+
+def _find_tactic(catalog: Catalog, asked: str) -> FixedTactic:
+    by_id = {tactic_id(tactic): tactic for tactic in catalog.tactics}
+    if asked in by_id:
+        return by_id[asked]
+    for fault in catalog.faults:
+        if fault.tactic.endswith(f".{asked}"):
+            raise fault.error
+    hint = nearest_hint(asked, by_id)
+    raise BadInput(f'unknown tactic "{asked}"', location="tactic", hint=hint)

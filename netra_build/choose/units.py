@@ -12,6 +12,8 @@ from netra_build.core.graph import Place, Root
 from netra_build.load.golden import golden_sources, match_golden
 from netra_build.load.kernel_abi import read_abi
 from netra_build.load.library import Library
+from netra_build.records.abi import KernelAbi
+from netra_build.records.contracts import GoldenContract
 from netra_build.records.golden import GoldenSource
 from netra_build.records.plan import EnginePlan, KernelInstance
 from netra_build.records.tactic import FixedTactic
@@ -66,19 +68,43 @@ class Unit:
 
 
 @dataclass(frozen=True)
+class GoldenObject:
+    """A code object that a user brings: its file name and what it must be."""
+
+    name: str
+    wanted: Mapping[str, Json]
+
+
+@dataclass(frozen=True)
 class EngineParts:
     """What the engine directory holds apart from its kernels.
 
-    ``documents`` by file name, ``golden_objects`` (file name in the engine to object name
-    below the external root), ``recipe`` as recorded.
+    ``documents`` by file name, ``golden_objects`` that are to be copied, ``recipe`` as recorded.
     """
 
     name: str
     documents: Mapping[str, Json]
-    golden_objects: Mapping[str, str]
+    golden_objects: tuple[GoldenObject, ...]
     recipe: Json
     not_pinned: tuple[str, ...]
     notes: tuple[str, ...] = ()
+
+
+def golden_objects(plan: EnginePlan) -> tuple[GoldenObject, ...]:
+    """Return the golden code objects that a plan names, by file name."""
+    found = {}
+    for operation in plan.operations:
+        contract = operation.selection.contract
+        if isinstance(contract, GoldenContract):
+            wanted: dict[str, Json] = {
+                "sha256": contract.hsaco_sha256,
+                "symbol": contract.symbol,
+                "kernarg_size": contract.kernarg_size,
+                "lds_bytes": contract.launch.lds_bytes,
+                "block": contract.launch.work_items,
+            }
+            found[contract.hsaco_name] = GoldenObject(contract.hsaco_name, wanted)
+    return tuple(found[name] for name in sorted(found))
 
 
 def engine_units(
@@ -104,7 +130,7 @@ def engine_units(
             Unit(
                 instance=instance,
                 arguments=arguments[instance.symbol],
-                abi=read_abi(library, tactic),
+                abi=_abi_kernargs(read_abi(library, tactic)),
                 golden=golden,
                 home=Root.OUT,
                 prefix="",
@@ -128,7 +154,7 @@ def tactic_units(library: Library, tactic: FixedTactic, home: Root, *, gate: boo
     return [
         Unit(
             instance=_golden_instance(tactic, golden),
-            arguments=abi,
+            arguments=_abi_kernargs(abi) or (),
             abi=None,
             golden=golden,
             home=home,
@@ -159,6 +185,10 @@ def refuse_unpinned(tactics: Sequence[FixedTactic]) -> None:
 def unpinned(tactics: Sequence[FixedTactic]) -> tuple[str, ...]:
     """Return the ids of the tactics whose pins are not those of their files, sorted."""
     return tuple(sorted({tactic_id(tactic) for tactic in tactics if not tactic.is_pinned}))
+
+
+def _abi_kernargs(abi: KernelAbi | None) -> tuple[Mapping[str, Json], ...] | None:
+    return None if abi is None else tuple(argument.document() for argument in abi.arguments)
 
 
 def _golden_instance(tactic: FixedTactic, golden: GoldenSource) -> KernelInstance:

@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
-from netra_build.core.canonical_json import Json
 from netra_build.load.fields import Fields
 from netra_build.load.library import Library
+from netra_build.records.abi import AbiArgument, KernelAbi
+from netra_build.records.ir import Dimension
 
 FORMAT = "netra-kernel-abi-1"
 FOLDER = "manifests/gfx950/contracts"
-KIND_BY_WORD = {"pointer": "pointer", "u32": "u32_constant"}
-SIZE_BY_WORD = {"pointer": 8, "u32": 4}
+SIZE_BY_KIND = {"pointer": 8, "u32": 4}
+ACCESS = ("read", "write", "read_write", "value")
 
 _KEYS = ("$schema", "format", "tactic", "arguments", "grid", "block", "notes")
-_ARGUMENT_KEYS = ("name", "offset", "size", "kind", "access", "dtype", "shape", "notes")
+_ARGUMENT_KEYS = (
+    "name",
+    "offset",
+    "size",
+    "kind",
+    "access",
+    "dtype",
+    "shape",
+    "layout",
+    "notes",
+)
 
 
-def read_abi(library: Library, tactic: str) -> tuple[dict[str, Json], ...] | None:
-    """Return name, kind and offset (bytes) of each kernarg of a tactic id, or None.
+def read_abi(library: Library, tactic: str) -> KernelAbi | None:
+    """Return the ABI record of a tactic id, or None when the library keeps none.
 
-    Raises ``BadInput`` when the record names another tactic, an unknown key or kind, or sizes
-    and offsets that cannot be.
+    Raises ``BadInput`` when the record names another tactic, an unknown key or kind, a size
+    that does not fit its kind, or kernargs that overlap or are out of order.
     """
     name = f"{FOLDER}/{tactic}.json"
     if not library.disk.is_file(library.root / name):
@@ -28,14 +39,41 @@ def read_abi(library: Library, tactic: str) -> tuple[dict[str, Json], ...] | Non
     fields.close(_KEYS)
     fields.word("format", (FORMAT,))
     fields.word("tactic", (tactic,))
-    return tuple(_read_argument(entry) for entry in fields.objects("arguments"))
+    end = 0
+    arguments = []
+    for entry in fields.objects("arguments"):
+        argument = _read_argument(entry)
+        if argument.offset < end or argument.offset % argument.size:
+            entry.refuse("offset overlaps or is not aligned", "offset", got=argument.offset)
+        end = argument.offset + argument.size
+        arguments.append(argument)
+    grid = _dimensions(fields, "grid")
+    return KernelAbi(tactic, tuple(arguments), grid, library.location(name))
 
 
-def _read_argument(entry: Fields) -> dict[str, Json]:
+def _read_argument(entry: Fields) -> AbiArgument:
     entry.close(_ARGUMENT_KEYS)
-    kind = entry.word("kind", KIND_BY_WORD)
-    offset = entry.integer("offset", low=0)
+    kind = entry.word("kind", SIZE_BY_KIND)
     size = entry.integer("size", low=1)
-    if size != SIZE_BY_WORD[kind]:
-        entry.refuse("size does not fit the kind", "size", expected=SIZE_BY_WORD[kind], got=size)
-    return {"name": entry.text("name"), "kind": KIND_BY_WORD[kind], "offset": offset}
+    if size != SIZE_BY_KIND[kind]:
+        entry.refuse("size does not fit the kind", "size", expected=SIZE_BY_KIND[kind], got=size)
+    return AbiArgument(
+        name=entry.text("name"),
+        offset=entry.integer("offset", low=0),
+        size=size,
+        kind=kind,
+        access=entry.word("access", ACCESS),
+        dtype=entry.optional_text("dtype"),
+        shape=_dimensions(entry, "shape") if entry.has("shape") else (),
+        layout=entry.optional_text("layout"),
+    )
+
+
+def _dimensions(fields: Fields, key: str) -> tuple[Dimension, ...]:
+    """Return sizes: positive numbers, or names that a profile or a constant fixes."""
+    values = fields.array(key)
+    for index, value in enumerate(values):
+        is_size = type(value) is int and value > 0
+        if not is_size and not (isinstance(value, str) and value):
+            fields.refuse(f"element {index} is neither a positive number nor a name", key)
+    return tuple(values)

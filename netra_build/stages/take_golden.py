@@ -1,0 +1,52 @@
+"""Take golden: accept a code object that a user brings only as the one that was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from netra_build.asm.code_object import read_code_object
+from netra_build.asm.resources import kernel_and_metadata
+from netra_build.core.canonical_json import Json
+from netra_build.core.digests import sha256_hex
+from netra_build.core.errors import Refused
+from netra_build.core.graph import Inputs, Outputs, Parameters, Stage
+
+
+def check_golden_object(data: bytes, wanted: Mapping[str, Json], location: str) -> None:
+    """Raise unless ``data`` has the wanted bytes and its metadata says what the contract says.
+
+    ``wanted`` holds ``sha256``, ``symbol``, ``kernarg_size``, ``lds_bytes`` and ``block``
+    (work-items of a work-group). A difference is ``Refused``; an object that cannot be read is
+    ``BadInput``.
+    """
+    digest = sha256_hex(data)
+    _same("digest of the golden code object", wanted["sha256"], digest, location)
+    code = read_code_object(data, location)
+    kernel, metadata = kernel_and_metadata(code, str(wanted["symbol"]), location)
+    sizes = {
+        "kernarg size": ("kernarg_size", metadata.kernarg_segment_size),
+        "kernarg size in the descriptor": ("kernarg_size", kernel.descriptor.kernarg_size),
+        "fixed LDS": ("lds_bytes", metadata.group_segment_fixed_size),
+        "fixed LDS in the descriptor": ("lds_bytes", kernel.descriptor.group_segment_fixed_size),
+    }
+    for what, (key, found) in sizes.items():
+        _same(f"{what} of {kernel.symbol}", wanted[key], found, location)
+    _same(f"wavefront size of {kernel.symbol}", 64, metadata.wavefront_size, location)
+    block, most = int(wanted["block"]), metadata.max_flat_workgroup_size
+    if block > most:
+        _same(f"launch block of {kernel.symbol}", f"at most {most}", block, location)
+
+
+def run(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
+    """Return the object unchanged under the role ``hsaco``."""
+    check_golden_object(inputs["object"], parameters["wanted"], parameters["location"])
+    return {"hsaco": inputs["object"]}
+
+
+def _same(what: str, expected: object, got: object, location: str) -> None:
+    if expected != got:
+        raise Refused(f"{what} differs", location=location, expected=expected, got=got)
+
+
+STAGE = Stage("take_golden", "TAKE", __name__, run)

@@ -30,7 +30,7 @@ from netra_build.stages import (
     equivalence,
     flatten_unit,
     instantiate,
-    link,
+    link_objects,
     prove_golden,
     read_object,
     seal_engine,
@@ -102,7 +102,7 @@ def golden_actions(golden: GoldenSource) -> list[Action]:
             {"object": made["o"]},
             hints={"unit.s": source},
         ),
-        _action(link.STAGE, subject, {"object": made["o"]}, {"linked": made["linked"]}),
+        _action(link_objects.STAGE, subject, {"object": made["o"]}, {"linked": made["linked"]}),
         _action(seal_object.STAGE, subject, {"linked": made["linked"]}, {"hsaco": made["hsaco"]}),
         _action(
             disassemble.STAGE,
@@ -240,7 +240,7 @@ def _object_actions(unit: Unit) -> list[Action]:
     subject = unit.subject
     return [
         _action(assemble.STAGE, subject, flat, {"object": made}, hints=hints),
-        _action(link.STAGE, subject, {"object": made}, {"linked": linked}),
+        _action(link_objects.STAGE, subject, {"object": made}, {"linked": linked}),
         _action(seal_object.STAGE, subject, {"linked": linked}, sealed),
         _action(
             disassemble.STAGE, subject, sealed, {"dis": unit.metadata(".dis")}, {"label": hsaco}

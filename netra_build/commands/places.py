@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 from netra_build.asm.toolchain import Toolchain, find_toolchain
+from netra_build.core.code_digest import PACKAGE_FOLDER
 from netra_build.core.disk import RealDisk
 from netra_build.load.library import Library, open_library
 
@@ -26,8 +27,7 @@ def add_toolchain(parser: argparse.ArgumentParser) -> None:
 def library_of(options: argparse.Namespace) -> Library:
     """Return the library that the options name, or the one around the working folder."""
     explicit = Path(options.library_root) if options.library_root else None
-    package = Path(__file__).resolve()
-    return open_library(RealDisk(), explicit, (Path.cwd(), package))
+    return open_library(RealDisk(), explicit, (Path.cwd(), PACKAGE_FOLDER))
 
 
 def toolchain_of(options: argparse.Namespace, library: Library) -> Toolchain:

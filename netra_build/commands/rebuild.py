@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import tempfile
 from pathlib import Path
 
 from netra_build.commands.places import add_library_root, add_toolchain, library_of, toolchain_of
-from netra_build.core.disk import RealDisk
+from netra_build.core.disk import RealDisk, sealed_folder
 from netra_build.core.execute import Execution, Folders, run_graph
 from netra_build.core.graph import Root
 from netra_build.requests import EngineRequest, engine_graph
@@ -38,11 +37,11 @@ def run(options: argparse.Namespace) -> int:
     graph = engine_graph(library, request)
     out = Path(options.out or library.root / "build" / "engines" / graph.name)
     tools = toolchain_of(options, library)
-    with tempfile.TemporaryDirectory(prefix="netra-rebuild-") as work:
+    with sealed_folder() as work:
         folders = Folders(
             {
                 Root.SOURCE: library.root,
-                Root.WORK: Path(work),
+                Root.WORK: work,
                 Root.OUT: out,
                 Root.EXTERNAL: Path(options.golden_root or "."),
             }

@@ -1,0 +1,128 @@
+"""Include closures: which files a template reaches, in order, and the identities made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from netra_build.asm.lexer import decode_source, macro_names
+from netra_build.asm.published_scan import published_computational_sha256, source_closure_sha256
+from netra_build.asm.source_file import SourceFile, read_source
+from netra_build.asm.statement import Kind
+from netra_build.core.disk import relative_name
+from netra_build.core.errors import BadInput, NetraError
+
+MAX_FILES = 4096
+MAX_CLOSURE_BYTES = 64 * 1024 * 1024
+
+Reader = Callable[[str], bytes]
+"""Gives the bytes of a root-relative name; raises a ``NetraError`` when it cannot."""
+
+
+@dataclass(frozen=True)
+class Closure:
+    """Every file that a template reaches by ``.include``, depth first, each once at first visit.
+
+    ``data_by_name`` keeps that order; names are POSIX paths relative to the library root.
+    """
+
+    data_by_name: Mapping[str, bytes]
+    files: tuple[SourceFile, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The files' names in order of traversal."""
+        return tuple(self.data_by_name)
+
+    @property
+    def source_closure_sha256(self) -> str:
+        """SHA-256 over names and bytes, as the published format defines it."""
+        return source_closure_sha256(self.data_by_name)
+
+    @property
+    def published_computational_sha256(self) -> str:
+        """SHA-256 over the text without comments, as the published format defines it."""
+        return published_computational_sha256(self.data_by_name)
+
+    @property
+    def macros(self) -> Mapping[str, bool]:
+        """Every macro name of the closure, and whether it takes the rest of its line."""
+        return macros_of(self.data_by_name)
+
+
+def include_closure(template: str, read: Reader, location: str) -> Closure:
+    """Follow the includes of ``template`` and verify every file.
+
+    Raises ``BadInput``: a name that leaves the root or cannot be read (at the including file and
+    line; the template itself at ``location``), what ``read_source`` refuses, an include guard
+    whose symbol is set anywhere else, more than ``MAX_FILES`` files or ``MAX_CLOSURE_BYTES``.
+    """
+    data_by_name = _collect(relative_name(template, location), read, location)
+    macros = macros_of(data_by_name)
+    files = tuple(read_source(name, data, macros) for name, data in data_by_name.items())
+    refuse_shared_guards(files)
+    return Closure(data_by_name, files)
+
+
+def macros_of(data_by_name: Mapping[str, bytes]) -> dict[str, bool]:
+    """Return the macros that any of the files may define."""
+    found: dict[str, bool] = {}
+    for name, data in data_by_name.items():
+        for macro, takes_rest in macro_names(decode_source(data, name)).items():
+            found[macro] = found.get(macro, False) or takes_rest
+    return found
+
+
+def refuse_shared_guards(files: Iterable[SourceFile]) -> None:
+    """Refuse an include guard whose symbol anything but the guard itself sets."""
+    guards: dict[str, str] = {}
+    places: dict[str, list[str]] = {}
+    for file in files:
+        for guard in file.guards:
+            if guard.holds_include:
+                place = f"{file.name}:{file.statements[guard.first].line}"
+                guards.setdefault(guard.symbol, place)
+        for statement in file.statements:
+            if statement.name in (".set", ".equ", ".equiv"):
+                symbol = statement.operands.partition(",")[0].strip()
+            elif statement.kind is Kind.ASSIGNMENT:
+                symbol = statement.name
+            else:
+                continue
+            places.setdefault(symbol, []).append(f"{file.name}:{statement.line}")
+    for symbol, place in guards.items():
+        if len(places[symbol]) > 1:
+            raise BadInput(
+                f'symbol "{symbol}" of an include guard is also set elsewhere',
+                location=place,
+                expected="one place",
+                got=", ".join(places[symbol][:4]),
+            )
+
+
+def _collect(template: str, read: Reader, location: str) -> dict[str, bytes]:
+    """Read the closure's files depth first without recursion."""
+    found: dict[str, bytes] = {}
+    held = 0
+    waiting = [(template, location)]
+    while waiting:
+        name, place = waiting.pop()
+        if name in found:
+            continue
+        try:
+            found[name] = read(name)
+        except NetraError as error:
+            raise BadInput(
+                f'included file "{name}" cannot be used: {error.fact}', location=place
+            ) from None
+        held += len(found[name])
+        if len(found) > MAX_FILES or held > MAX_CLOSURE_BYTES:
+            raise BadInput(
+                "include closure is too large",
+                location=place,
+                expected=f"at most {MAX_FILES} files of {MAX_CLOSURE_BYTES} bytes",
+                got="more",
+            )
+        includes = read_source(name, found[name], {}).includes
+        waiting.extend((item.name, f"{name}:{item.line}") for item in reversed(includes))
+    return found

@@ -1,0 +1,254 @@
+"""The assembly text that we accept, cut into statements: strings, comments, lines and labels.
+
+The language is that of LLVM's assembler for AMDGPU: ``//`` and ``;`` start a comment, ``/* */``
+is a blank, ``#`` comments a line that starts with it, and only a line's end separates statements.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from netra_build.asm.statement import (
+    MACRO_ENDS,
+    METADATA_END,
+    METADATA_START,
+    REPEAT_ENDS,
+    REPEATS,
+    Kind,
+    Statement,
+    make_statement,
+    split_labels,
+    takes_text,
+)
+from netra_build.core.errors import BadInput
+
+MAX_SOURCE_BYTES = 16 * 1024 * 1024
+
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:\\.|[^\\\'])\'|//|;|/\*|["\']')
+_METADATA_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|//|;|/\*|"')
+_CONTROL = re.compile(r"[\x01-\x08\x0a-\x1f\x7f]")
+_BEYOND_ASCII = re.compile(r"[^\x00-\x7f]")
+_MACRO_LINE = re.compile(r"[ \t]*\.macro[ \t]+([^\s,]+)(.*)", re.IGNORECASE)
+_BLOCK_SCALAR = re.compile(r"[:-][ \t]+[|>][-+0-9]*[ \t]*$")
+_YAML_COMMENT = re.compile(r"(?:^|[ \t])#")
+
+
+@dataclass(frozen=True)
+class _Logical:
+    """One statement's text with comments cut out, and where it begins."""
+
+    line: int
+    text: str
+    has_comment: bool
+    has_inner_comment: bool = False
+    """Whether a block comment stands behind the statement's first character."""
+
+
+def decode_source(data: bytes, location: str) -> list[str]:
+    """Return the lines of a source without line ends; ``BadInput`` with file and line otherwise.
+
+    Refused: more than ``MAX_SOURCE_BYTES``, NUL bytes, invalid UTF-8, a carriage return that ends
+    no line.
+    """
+    if len(data) > MAX_SOURCE_BYTES:
+        raise BadInput(
+            "source is too large",
+            location=location,
+            expected=f"at most {MAX_SOURCE_BYTES} bytes",
+            got=len(data),
+        )
+    for byte, name in ((b"\0", "a NUL byte"), (b"\r", "a carriage return that ends no line")):
+        if byte in data.replace(b"\r\n", b"\n"):
+            at = data.replace(b"\r\n", b"\n").index(byte)
+            line = data.replace(b"\r\n", b"\n").count(b"\n", 0, at) + 1
+            raise BadInput(f"source holds {name}", location=f"{location}:{line}")
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise BadInput("source is not valid UTF-8", location=f"{location}:{line}") from None
+    return text.replace("\r\n", "\n").split("\n")
+
+
+def macro_names(lines: list[str]) -> dict[str, bool]:
+    """Return every macro that a text may define and whether it takes the rest of the line."""
+    return {
+        match[1]: ":vararg" in match[2].lower()
+        for line in lines
+        if (match := _MACRO_LINE.match(line))
+    }
+
+
+def lex(data: bytes, location: str, macros: Mapping[str, bool]) -> tuple[Statement, ...]:
+    """Cut one source into statements; ``macros`` are those that other files define.
+
+    Raises ``BadInput`` at file and line for what ``decode_source`` refuses and for unterminated
+    strings, characters and comments, control characters and non-ASCII text in statements, and
+    unusual text in a metadata block.
+    """
+    lines = decode_source(data, location)
+    known = {**macros, **macro_names(lines)}
+    depth = 0
+    found = []
+    for logical in _logical_lines(lines, location):
+        if isinstance(logical, Statement):
+            found.append(_at_depth(logical, depth))
+            continue
+        labels, text = split_labels(logical.text)
+        for label in labels:
+            found.append(Statement(logical.line, Kind.LABEL, label, "", f"{label}:", depth))
+        if not text:
+            continue
+        statement = make_statement(text, logical.line, depth, logical.has_comment, known)
+        _refuse_unclear(statement, logical, labels, location)
+        depth, inner = _depth_after(statement, depth)
+        found.append(_at_depth(statement, inner))
+    return tuple(found)
+
+
+def _refuse_unclear(
+    statement: Statement, logical: _Logical, labels: tuple[str, ...], location: str
+) -> None:
+    place = f"{location}:{logical.line}"
+    if logical.has_inner_comment and takes_text(statement):
+        raise BadInput(
+            "block comment among arguments that are taken as text",
+            location=place,
+            hint="put the comment on a line of its own",
+        )
+    if labels and statement.name == METADATA_START:
+        raise BadInput("metadata block must begin on a line of its own", location=place)
+
+
+def _depth_after(statement: Statement, depth: int) -> tuple[int, int]:
+    """Return the depth behind a statement, and the depth at which the statement itself lies."""
+    if statement.kind is Kind.DIRECTIVE:
+        if statement.name == ".macro" or statement.name in REPEATS:
+            return depth + 1, depth
+        if statement.name in MACRO_ENDS or statement.name in REPEAT_ENDS:
+            return depth - 1, depth - 1
+    return depth, depth
+
+
+def _at_depth(statement: Statement, depth: int) -> Statement:
+    if statement.depth == depth:
+        return statement
+    return Statement(
+        statement.line,
+        statement.kind,
+        statement.name,
+        statement.operands,
+        statement.text,
+        depth,
+        statement.has_comment,
+    )
+
+
+def _logical_lines(lines: list[str], location: str) -> Iterator[_Logical | Statement]:
+    """Yield the statements' texts; lines of metadata come as finished statements."""
+    cursor = _Cursor(lines, location)
+    in_metadata = False
+    while cursor.has_more():
+        if in_metadata:
+            number = cursor.number
+            text = _metadata_line(cursor.take(), f"{location}:{number}")
+            if text.strip() == METADATA_END:
+                in_metadata = False
+                yield Statement(number, Kind.DIRECTIVE, METADATA_END, "", METADATA_END)
+            elif text:
+                yield Statement(number, Kind.METADATA, "", "", text)
+            continue
+        logical = cursor.statement()
+        in_metadata = logical.text.strip() == METADATA_START
+        if logical.text.strip(" \t"):
+            yield logical
+    if in_metadata:
+        raise BadInput(f'"{METADATA_START}" is never ended', location=location)
+
+
+class _Cursor:
+    """Reads physical lines and joins those that a block comment joins."""
+
+    def __init__(self, lines: list[str], location: str) -> None:
+        self.lines = lines
+        self.location = location
+        self.number = 1
+
+    def has_more(self) -> bool:
+        return self.number <= len(self.lines)
+
+    def take(self) -> str:
+        self.number += 1
+        return self.lines[self.number - 2]
+
+    def statement(self) -> _Logical:
+        """Return the next statement's text without comments; it is empty for a comment line."""
+        first = self.number
+        text = self.take()
+        if text.lstrip(" \t").startswith("#"):
+            return _Logical(first, "", True)
+        pieces: list[str] = []
+        starts_at = at = 0
+        has_comment = False
+        while match := _TOKEN.search(text, at):
+            token, at = match[0], match.end()
+            if token in ('"', "'"):
+                fact = "string is not ended on its line" if token == '"' else "stray quote"
+                raise BadInput(fact, location=f"{self.location}:{self.number - 1}")
+            if token in ("//", ";"):
+                has_comment = True
+                text = text[: match.start()]
+                break
+            if token == "/*":
+                piece = self._verified(text[starts_at : match.start()])
+                if pieces or piece.strip(" \t"):
+                    pieces.append(piece)
+                text, at = self._behind_comment(text, at)
+                starts_at = at
+                first = first if pieces else self.number - 1
+        whole = " ".join([*pieces, self._verified(text[starts_at:])]).lstrip(" \t")
+        return _Logical(first, whole, has_comment, bool(pieces))
+
+    def _behind_comment(self, text: str, at: int) -> tuple[str, int]:
+        """Return the line on which the block comment ends and the place behind it."""
+        started = self.number - 1
+        while (end := text.find("*/", at)) < 0:
+            if not self.has_more():
+                raise BadInput("comment is never ended", location=f"{self.location}:{started}")
+            text, at = self.take(), 0
+        return text, end + 2
+
+    def _verified(self, text: str) -> str:
+        """Return ``text``; refuse what no statement may hold outside its strings."""
+        if text.isascii() and text.isprintable():
+            return text
+        bare = _TOKEN.sub(lambda m: "" if len(m[0]) > 1 else m[0], text)
+        if _CONTROL.search(text) or _BEYOND_ASCII.search(bare):
+            raise BadInput(
+                "statement holds a character that is not plain text",
+                location=f"{self.location}:{self.number - 1}",
+            )
+        return text
+
+
+def _metadata_line(line: str, location: str) -> str:
+    """Return one line of a metadata block without comments; empty when nothing is left."""
+    text = line
+    for match in _METADATA_TOKEN.finditer(line):
+        if match[0] in ("//", ";"):
+            text = line[: match.start()]
+            break
+        if match[0] in ('"', "/*") or "'" in line:
+            raise BadInput("metadata line mixes quotes or holds a block comment", location=location)
+    if not text.isprintable() and _CONTROL.search(text):
+        raise BadInput("metadata line holds a control character", location=location)
+    if _BLOCK_SCALAR.search(text):
+        raise BadInput("metadata holds a block scalar", location=location)
+    words = text.split(maxsplit=1)
+    if words and words[0].lower() in MACRO_ENDS | {".macro"}:
+        raise BadInput(f'"{words[0]}" inside a metadata block', location=location)
+    if '"' not in text and "'" not in text and (comment := _YAML_COMMENT.search(text)):
+        text = text[: comment.start()]
+    return text.rstrip(" \t")

@@ -1,0 +1,138 @@
+"""The published format's own reading of templates: line patterns over plain text, kept exact.
+
+These scanners see less than the assembler does; ``scan_difference`` tells where.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from netra_build.core.digests import sha256_hex
+from netra_build.core.disk import relative_name
+from netra_build.core.errors import BadInput, NetraError
+
+_BLANKS = r"[^\S\n]*"
+"""Blanks within one line: ``\\s*`` there would find the same lines, but in quadratic time."""
+INCLUDE = re.compile(rf'^{_BLANKS}\.include\s+"([^"]+)"{_BLANKS}$', re.MULTILINE)
+REQUIREMENT = re.compile(
+    rf"^{_BLANKS}NETRA_REQUIRE_EQ\s+([A-Z0-9_]+)\s*,\s*([0-9]+){_BLANKS}$", re.MULTILINE
+)
+
+MAX_FILES = 4096
+_DROPPED_PREFIXES = (".file", ".loc", ".cfi_")
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """One fixed constant that a template asks for, and where it does."""
+
+    name: str
+    value: int
+    file: str
+    line: int
+
+
+def published_text(data: bytes, location: str) -> str:
+    """Return a file's text with every line end as one line feed; ``BadInput`` if not UTF-8."""
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise BadInput(f"not valid UTF-8 at byte {error.start}", location=location) from None
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def published_includes(text: str) -> Iterator[tuple[int, str]]:
+    """Yield (line, path as written) of each include that the published pattern finds."""
+    yield from ((line, match[1]) for line, match in _numbered(INCLUDE, text))
+
+
+def published_closure(
+    template: str, read: Callable[[str], bytes], location: str
+) -> dict[str, bytes]:
+    """Return the closure that the published pattern finds: names to bytes, depth first.
+
+    Conditions, comments and macros are not understood, as the format has it. Raises ``BadInput``
+    for a name that leaves the root or cannot be read.
+    """
+    found: dict[str, bytes] = {}
+    waiting = [(template, location)]
+    while waiting:
+        path, place = waiting.pop()
+        name = relative_name(path, place)
+        if name in found:
+            continue
+        if len(found) == MAX_FILES:
+            raise BadInput("include closure is too large", location=place)
+        try:
+            found[name] = read(name)
+        except NetraError as error:
+            raise BadInput(
+                f'included file "{name}" cannot be used: {error.fact}', location=place
+            ) from None
+        includes = list(published_includes(published_text(found[name], name)))
+        waiting.extend((path, f"{name}:{line}") for line, path in reversed(includes))
+    return found
+
+
+def published_requirements(files: Mapping[str, bytes]) -> tuple[Requirement, ...]:
+    """Return the guard lines that the published pattern finds, in closure order."""
+    return tuple(
+        Requirement(match[1], int(match[2]), name, line)
+        for name, data in files.items()
+        for line, match in _numbered(REQUIREMENT, published_text(data, name))
+        if len(match[2]) <= 20
+    )
+
+
+def source_closure_sha256(files: Mapping[str, bytes]) -> str:
+    """Return the SHA-256 over each name and content, both with their lengths in front."""
+    parts = []
+    for name, data in files.items():
+        encoded = name.encode("utf-8")
+        parts += [_length(len(encoded)), encoded, _length(len(data)), data]
+    return sha256_hex(b"".join(parts))
+
+
+def published_computational_sha256(files: Mapping[str, bytes]) -> str:
+    """Return the SHA-256 over each file's index and normalised text."""
+    parts = []
+    for index, (name, data) in enumerate(files.items()):
+        text = normalised_text(published_text(data, name)).encode("utf-8")
+        parts += [_length(index), _length(len(text)), text]
+    return sha256_hex(b"".join(parts))
+
+
+def normalised_text(text: str) -> str:
+    """Return a file's text without comments, debug sections and debug lines, blanks collapsed.
+
+    Lines end wherever Python's ``splitlines`` ends them, and blanks are Unicode white space.
+    """
+    kept = []
+    in_debug = False
+    for line in text.splitlines():
+        stripped = line.strip()
+        if stripped.startswith(".section"):
+            words = stripped.split(None, 1)
+            in_debug = len(words) > 1 and words[1].lstrip('"').startswith(".debug")
+        if in_debug or stripped.startswith(_DROPPED_PREFIXES):
+            continue
+        code = " ".join(stripped.partition("//")[0].partition(";")[0].split())
+        if code:
+            kept.append(code)
+    return "\n".join(kept) + "\n"
+
+
+def _numbered(pattern: re.Pattern[str], text: str) -> Iterator[tuple[int, re.Match[str]]]:
+    """Yield each match with its line, counted from one, in one pass over the text."""
+    line, at = 1, 0
+    for match in pattern.finditer(text):
+        line += text.count("\n", at, match.start(1))
+        at = match.start(1)
+        yield line, match
+
+
+def _length(value: int) -> bytes:
+    return struct.pack(">Q", value)

@@ -1,0 +1,204 @@
+"""One assembly file as statements with its includes, macros and include guard, all verified.
+
+An include must be certain from the text alone: it stands under no condition but the file's own
+include guard, in no macro or repeat body, and no text can be put together that would read a file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from netra_build.asm.lexer import lex
+from netra_build.asm.statement import MACRO_ENDS, REPEAT_ENDS, REPEATS, Kind, Statement
+from netra_build.core.disk import relative_name
+from netra_build.core.errors import BadInput
+
+_QUOTED_PATH = re.compile(r'"([^"\\]+)"')
+_READS_FILES = re.compile(r"\.inc(?:lude|bin)\b", re.IGNORECASE)
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+_SYMBOL = re.compile(r"[A-Za-z_.$][A-Za-z0-9_.$]*")
+_ANGLE_TEXT = re.compile(r'<[^>]*"[^>]*>')
+
+
+@dataclass(frozen=True)
+class Include:
+    """One ``.include``: where it stands and the root-relative name that it asks for."""
+
+    line: int
+    statement_index: int
+    name: str
+
+
+@dataclass(frozen=True)
+class GuardSpan:
+    """``.ifndef SYMBOL`` that at once sets the symbol: its statements are assembled only once.
+
+    ``first`` and ``last`` are the statements ``.ifndef`` and ``.endif``. A span that holds an
+    include is the file's include guard; the others give a constant its default.
+    """
+
+    symbol: str
+    first: int
+    last: int
+    holds_include: bool
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    """One verified file of assembly text."""
+
+    name: str
+    statements: tuple[Statement, ...]
+    includes: tuple[Include, ...]
+    guards: tuple[GuardSpan, ...]
+
+
+def read_source(name: str, data: bytes, macros: Mapping[str, bool]) -> SourceFile:
+    """Lex and verify one file; ``macros`` are those that other files define.
+
+    Raises ``BadInput`` at file and line for what the lexer refuses, and for ``.incbin``, ``.end``,
+    an include that is not certain, unbalanced conditions, macros or repeats, and text that could
+    become an include when a macro expands.
+    """
+    statements = lex(data, name, macros)
+    walk = _Walk(name, statements)
+    for index in range(len(statements)):
+        walk.visit(index)
+    walk.finish()
+    return SourceFile(name, statements, tuple(walk.includes), tuple(walk.guards))
+
+
+@dataclass
+class _Open:
+    """One construct that waits for its end."""
+
+    kind: str
+    line: int
+    index: int
+    guard_symbol: str = ""
+
+
+class _Walk:
+    """Keeps the open conditions, macros and repeats while the statements go by."""
+
+    def __init__(self, name: str, statements: tuple[Statement, ...]) -> None:
+        self.name = name
+        self.statements = statements
+        self.open: list[_Open] = []
+        self.includes: list[Include] = []
+        self.guards: list[GuardSpan] = []
+        self.has_altmacro = any(s.name == ".altmacro" for s in statements)
+
+    def visit(self, index: int) -> None:
+        statement = self.statements[index]
+        if statement.kind is Kind.METADATA:
+            return
+        self._refuse_tricks(statement)
+        if statement.kind is not Kind.DIRECTIVE:
+            return
+        name = statement.name
+        if name == ".include":
+            self._include(statement, index)
+        elif name == ".incbin":
+            raise self._error(statement, '".incbin" reads a file that no closure holds')
+        elif name == ".end":
+            raise self._error(statement, '".end" hides the rest of the text')
+        elif name == ".macro":
+            self._macro(statement, index)
+        elif name in REPEATS:
+            self.open.append(_Open("repeat", statement.line, index))
+        elif name in MACRO_ENDS:
+            self._close(statement, "macro")
+        elif name in REPEAT_ENDS:
+            self._close(statement, "repeat")
+        else:
+            self._condition(statement, index)
+
+    def finish(self) -> None:
+        """Refuse what is still open at the end of the file."""
+        if self.open:
+            left = self.open[-1]
+            raise BadInput(f"{left.kind} is never ended", location=f"{self.name}:{left.line}")
+
+    def _condition(self, statement: Statement, index: int) -> None:
+        name = statement.name
+        if name.startswith(".if"):
+            symbol = self._guard_symbol(index) if not self.open else ""
+            self.open.append(_Open("condition", statement.line, index, symbol))
+        elif name.startswith(".else"):
+            if not self.open or self.open[-1].kind != "condition":
+                raise self._error(statement, f'"{name}" without a condition')
+            self.open[-1].guard_symbol = ""
+        elif name == ".endif":
+            closed = self._close(statement, "condition")
+            if closed.guard_symbol:
+                holds = any(found.statement_index > closed.index for found in self.includes[-1:])
+                self.guards.append(GuardSpan(closed.guard_symbol, closed.index, index, holds))
+
+    def _guard_symbol(self, index: int) -> str:
+        """Return the symbol when ``.ifndef SYMBOL`` is followed at once by setting it."""
+        condition = self.statements[index]
+        following = self.statements[index + 1] if index + 1 < len(self.statements) else None
+        if condition.name not in (".ifndef", ".ifnotdef") or following is None:
+            return ""
+        symbol = condition.operands
+        sets = (
+            following.name in (".set", ".equ", ".equiv")
+            and following.operands.partition(",")[0].strip() == symbol
+        ) or (following.kind is Kind.ASSIGNMENT and following.name == symbol)
+        return symbol if sets and _SYMBOL.fullmatch(symbol) else ""
+
+    def _include(self, statement: Statement, index: int) -> None:
+        match = _QUOTED_PATH.fullmatch(statement.operands)
+        if match is None:
+            raise self._error(
+                statement,
+                'operand of ".include" is not one plain quoted path',
+                'write .include "FOLDER/FILE"',
+            )
+        for around in self.open:
+            if around.kind != "condition":
+                raise self._error(statement, f'".include" inside a {around.kind}')
+            if not around.guard_symbol:
+                raise self._error(
+                    statement,
+                    '".include" under a condition',
+                    "only the file's own include guard may surround an include",
+                )
+        place = f"{self.name}:{statement.line}"
+        self.includes.append(Include(statement.line, index, relative_name(match[1], place)))
+
+    def _macro(self, statement: Statement, index: int) -> None:
+        if "\\" in statement.operands.replace(",", " ").partition(" ")[0]:
+            raise self._error(statement, "macro whose name another macro makes")
+        self.open.append(_Open("macro", statement.line, index))
+
+    def _close(self, statement: Statement, kind: str) -> _Open:
+        if not self.open or self.open[-1].kind != kind:
+            raise self._error(statement, f'"{statement.name}" closes no {kind}')
+        return self.open.pop()
+
+    def _refuse_tricks(self, statement: Statement) -> None:
+        """Refuse text from which an expansion could make a directive that reads a file."""
+        operands = statement.operands
+        if statement.kind is Kind.DIRECTIVE and statement.name not in (".irp", ".irpc", ".macro"):
+            bare = _STRING.sub("", operands)
+        else:
+            bare = operands
+        if _READS_FILES.search(bare):
+            raise self._error(statement, "operand could become a directive that reads a file")
+        if '"' not in operands:
+            return
+        if "\\" in statement.name and statement.kind is not Kind.LABEL:
+            raise self._error(statement, "statement made by a macro takes a string")
+        if statement.name == ".irpc" or (
+            self.has_altmacro
+            and statement.kind is not Kind.DIRECTIVE
+            and _ANGLE_TEXT.search(operands)
+        ):
+            raise self._error(statement, "quote could become part of a statement")
+
+    def _error(self, statement: Statement, fact: str, hint: str = "") -> BadInput:
+        return BadInput(fact, location=f"{self.name}:{statement.line}", hint=hint)

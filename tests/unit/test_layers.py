@@ -27,7 +27,6 @@ LEVELS = {
     "choose": 6,
     "pipeline": 7,
     "requests": 8,
-    "requests": 8,
     "commands": 9,
     "runtime": 9,
     "remote": 9,

@@ -1,0 +1,38 @@
+"""Writes the tables of ``docs/manual.md`` from the program: ``./netra python docs/tables.py``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from netra_build.commands.main import COMMANDS, load_command
+from netra_build.scons.front import TARGETS, VARIABLES
+
+MANUAL = Path(__file__).resolve().parent / "manual.md"
+TABLE = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def tables() -> dict[str, Mapping[str, str]]:
+    """Return, for each table of the manual, its first column and its text."""
+    return {
+        "command": {word: load_command(word).HELP for word in sorted(COMMANDS)},
+        "target": TARGETS,
+        "variable": VARIABLES,
+    }
+
+
+def render(text: str, rows_by_table: Mapping[str, Mapping[str, str]]) -> str:
+    """Return the manual with every marked table written anew."""
+
+    def write(match: re.Match[str]) -> str:
+        rows = rows_by_table[match[2]].items()
+        lines = [f"| {match[2]} | what it is |", "|---|---|"]
+        lines += [f"| `{name}` | {said} |" for name, said in rows]
+        return match[1] + "\n".join(lines) + "\n" + match[3]
+
+    return TABLE.sub(write, text)
+
+
+if __name__ == "__main__":
+    MANUAL.write_text(render(MANUAL.read_text(encoding="utf-8"), tables()), encoding="utf-8")

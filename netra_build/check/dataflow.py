@@ -1,0 +1,57 @@
+"""Forward data flow over a control flow graph, to a fixed point and within a budget."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable
+from typing import TypeVar
+
+from netra_build.check.flow import Block, Flow
+
+State = TypeVar("State")
+
+
+class BudgetExceeded(Exception):
+    """The analysis took more steps than a well-behaved kernel of this size ever needs."""
+
+
+def run_forward(
+    flow: Flow,
+    start: State,
+    transfer: Callable[[Block, State], State],
+    join: Callable[[State, State], State],
+    cost: Callable[[State], int],
+) -> dict[int, State]:
+    """Return the state at the start of every reached block.
+
+    ``join`` must be monotone and return its first argument (the same object or an equal one)
+    when the second adds nothing. Steps are instructions plus ``cost`` of the state per visit;
+    beyond a bound that is linear in the kernel's size ``BudgetExceeded`` is raised.
+    """
+    states: dict[int, State] = {}
+    pending: list[int] = []
+    queued: set[int] = set()
+    left = 400 * len(flow.instructions) + 100_000
+
+    def offer(number: int, state: State) -> None:
+        merged = join(states[number], state) if number in states else state
+        if number in states and merged == states[number]:
+            return
+        states[number] = merged
+        if number not in queued:
+            queued.add(number)
+            heapq.heappush(pending, number)
+
+    for entry in flow.entries:
+        offer(entry, start)
+    while pending:
+        number = heapq.heappop(pending)
+        queued.discard(number)
+        block = flow.blocks[number]
+        left -= block.end - block.start + (1 + len(block.successors)) * cost(states[number])
+        if left < 0:
+            raise BudgetExceeded
+        result = transfer(block, states[number])
+        for following in block.successors:
+            offer(following, result)
+    return states

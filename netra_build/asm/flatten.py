@@ -1,0 +1,107 @@
+"""The flat unit: one self-contained text, so that assembling needs no other file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from netra_build.asm.closure import Closure, refuse_shared_guards
+from netra_build.asm.lexer import decode_source, macro_names
+from netra_build.asm.source_file import SourceFile, read_source
+from netra_build.core.errors import BadInput
+
+MAX_UNIT_BYTES = 32 * 1024 * 1024
+ENTRY_COST = 64
+"""What opening a file counts towards that size, even when it holds nothing."""
+
+
+def flatten(instance_source: bytes, closure: Closure, location: str = "unit.s") -> bytes:
+    """Return the instance with every include replaced by its text and every comment gone.
+
+    A file met again gives its text again, but for statements under ``.ifndef SYMBOL`` that set
+    the symbol at once: those would be skipped. The flat unit and the tree of files give the same
+    object. Raises ``BadInput`` for an include outside the closure, a file that includes itself
+    under no guard, a unit over ``MAX_UNIT_BYTES``, and what ``read_source`` refuses.
+    """
+    macros = dict(closure.macros)
+    macros.update(macro_names(decode_source(instance_source, location)))
+    main = read_source(location, instance_source, macros)
+    refuse_shared_guards((*closure.files, main))
+    return _Flattening({file.name: file for file in closure.files}).run(main)
+
+
+@dataclass
+class _Frame:
+    """A file being expanded: how far it is, and the statements that its guards skip."""
+
+    file: SourceFile
+    includes: Mapping[int, str]
+    skipped: frozenset[int]
+    position: int = 0
+
+
+class _Flattening:
+    """Expands includes with a stack of its own, so that deep chains are no danger."""
+
+    def __init__(self, files: Mapping[str, SourceFile]) -> None:
+        self.files = files
+        self.seen: set[str] = set()
+        self.lines: list[str] = []
+        self.held = 0
+        self.stack: list[_Frame] = []
+
+    def run(self, main: SourceFile) -> bytes:
+        self._push(main)
+        while self.stack:
+            frame = self.stack[-1]
+            if frame.position == len(frame.file.statements):
+                self.stack.pop()
+                continue
+            index = frame.position
+            frame.position += 1
+            if index in frame.skipped:
+                continue
+            if index in frame.includes:
+                self._enter(frame, index)
+            else:
+                self._emit(frame, index)
+        return ("\n".join([*self.lines, ""])).encode("utf-8")
+
+    def _enter(self, frame: _Frame, index: int) -> None:
+        name = frame.includes[index]
+        place = f"{frame.file.name}:{frame.file.statements[index].line}"
+        if name not in self.files:
+            raise BadInput(f'included file "{name}" is not in the closure', location=place)
+        if len(self.stack) > len(self.files) + 1:
+            raise BadInput(
+                f'file "{name}" includes itself',
+                location=place,
+                hint="put the include under the file's own include guard",
+            )
+        self._hold(ENTRY_COST, frame)
+        self._push(self.files[name])
+
+    def _push(self, file: SourceFile) -> None:
+        skipped: frozenset[int] = frozenset()
+        if file.name in self.seen:
+            spans = (range(guard.first, guard.last + 1) for guard in file.guards)
+            skipped = frozenset(index for span in spans for index in span)
+        self.seen.add(file.name)
+        includes = {include.statement_index: include.name for include in file.includes}
+        self.stack.append(_Frame(file, includes, skipped))
+
+    def _emit(self, frame: _Frame, index: int) -> None:
+        text = frame.file.statements[index].text
+        self._hold(len(text) + 1, frame)
+        self.lines.append(text)
+
+    def _hold(self, more: int, frame: _Frame) -> None:
+        """Count what the unit holds, so that files that double each other come to an end."""
+        self.held += more
+        if self.held > MAX_UNIT_BYTES:
+            raise BadInput(
+                "flat unit is too large",
+                location=frame.file.name,
+                expected=f"at most {MAX_UNIT_BYTES} bytes",
+                got="more",
+            )

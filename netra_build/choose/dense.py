@@ -9,7 +9,7 @@ from netra_build.load.fields import Fields
 from netra_build.records.contracts import DenseContract, DenseFallbackContract, DenseShape
 from netra_build.records.launch import Launch, Workspace
 from netra_build.records.plan import Candidate, Selection
-from netra_build.records.profile import Profile
+from netra_build.records.profiles import Profile
 from netra_build.records.tactic import DenseTactic
 from netra_build.records.vocabulary import EXECUTE_FALLBACK, EXECUTE_FRAMEWORK, KIND_FRAMEWORK
 

@@ -33,7 +33,7 @@ from netra_build.records.plan import (
     OperationPlan,
     Selection,
 )
-from netra_build.records.profile import Profile
+from netra_build.records.profiles import Profile
 from netra_build.records.tactic import Catalog
 from netra_build.records.vocabulary import EXECUTE_FALLBACK, EXECUTE_KERNEL, KIND_GOLDEN
 

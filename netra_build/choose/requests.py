@@ -11,7 +11,7 @@ from netra_build.records.ir import Operation, Tensor
 from netra_build.records.launch import Workspace
 from netra_build.records.memory import BufferRequest
 from netra_build.records.model import Model
-from netra_build.records.profile import Profile
+from netra_build.records.profiles import Profile
 from netra_build.records.vocabulary import DTYPE_BYTES, UINT64_MAX
 
 ALIGNMENT = 256

@@ -6,7 +6,7 @@ from netra_build.core.errors import BadInput
 from netra_build.core.nearest import nearest_hint
 from netra_build.load.fields import Fields
 from netra_build.load.library import Library
-from netra_build.records.profile import Guard, Profile
+from netra_build.records.profiles import Guard, Profile
 from netra_build.records.vocabulary import FORMAT_PROFILE, TARGET, UINT64_MAX
 
 PROFILE_KEYS = (

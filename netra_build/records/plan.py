@@ -11,7 +11,7 @@ from netra_build.records.ir import Operation
 from netra_build.records.launch import Launch
 from netra_build.records.memory import MemoryPlan
 from netra_build.records.model import Model
-from netra_build.records.profile import Profile
+from netra_build.records.profiles import Profile
 from netra_build.records.tactic import FixedTactic
 
 

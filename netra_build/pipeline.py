@@ -13,9 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from netra_build.choose.units import EngineParts, GoldenObject, Unit
+from netra_build.choose.units import EngineParts, GoldenObject, Member, Unit
 from netra_build.core.canonical_json import Json
-from netra_build.core.graph import Action, Graph, Place, Root, Stage, check_graph
+from netra_build.core.graph import Action, Graph, Place, Root, check_graph
+from netra_build.records.build_recipe import ObjectsRecipe
 from netra_build.records.golden import GoldenSource
 from netra_build.records.plan import KernelInstance
 from netra_build.stages import (
@@ -26,6 +27,7 @@ from netra_build.stages import (
     disassemble,
     emit,
     emit_engine,
+    emit_result,
     emit_validation,
     equivalence,
     flatten_unit,
@@ -40,11 +42,13 @@ from netra_build.stages import (
 )
 
 SEAL_NAME = "netra.json"
+RESULT_NAME = "build-result.json"
+SUMMARY_NAME = "equivalence-report.json"
 
 
 def engine_graph(parts: EngineParts, units: Sequence[Unit]) -> Graph:
     """Return the graph of one engine directory."""
-    actions = [action for unit in units for action in kernel_actions(unit)]
+    actions = code_object_actions(units)
     actions += include_actions(units)
     actions += golden_object_actions(parts.golden_objects)
     actions += document_actions(parts.documents, units)
@@ -53,78 +57,121 @@ def engine_graph(parts: EngineParts, units: Sequence[Unit]) -> Graph:
     return _graph(parts.name, actions, Place(Root.OUT, SEAL_NAME), parts.notes)
 
 
+def objects_graph(recipe: ObjectsRecipe, units: Sequence[Unit]) -> Graph:
+    """Return the graph of a recipe's code objects; its seal is ``build-result.json``."""
+    actions = code_object_actions(units)
+    actions += include_actions(units)
+    actions.append(_build_result(recipe, units, actions))
+    return _graph(recipe.name, actions, Place(Root.OUT, RESULT_NAME), ())
+
+
 def tactic_graph(name: str, units: Sequence[Unit]) -> Graph:
     """Return the graph that builds, proves and checks the specializations of one tactic."""
-    actions = [action for unit in units for action in kernel_actions(unit)]
+    actions = code_object_actions(units)
     actions += include_actions(units)
-    reports = _equivalence_reports(units)
-    actions.append(_summary(reports, Place(Root.OUT, "equivalence-report.json"), name))
+    actions.append(_summary(units, name))
     return _graph(name, actions, None, ())
 
 
 def equivalence_graph(units: Sequence[Unit]) -> Graph:
     """Return the graph that compares every specialization with its golden source."""
-    actions = [action for unit in units for action in kernel_actions(unit)]
-    reports = _equivalence_reports(units)
-    actions.append(_summary(reports, Place(Root.OUT, "equivalence-report.json"), "all tactics"))
+    actions = [*code_object_actions(units), _summary(units, "all tactics")]
     return _graph("check-equivalence", actions, None, ())
 
 
-def kernel_actions(unit: Unit) -> list[Action]:
-    """Return the chain of one kernel, its golden chain included, in order."""
-    actions = [*_unit_actions(unit), *_object_actions(unit)]
-    if unit.golden is not None:
-        actions += golden_actions(unit.golden)
-        actions += [_golden_copy(unit, unit.golden), _equivalence(unit, unit.golden)]
+def code_object_actions(units: Sequence[Unit]) -> list[Action]:
+    """Return the chains of all code objects, their golden chains included, in order."""
+    actions: list[Action] = []
+    for unit in units:
+        for index, member in enumerate(unit.members):
+            actions += member_actions(unit, index, member)
+        actions += object_actions(unit)
+        if unit.goldens is not None:
+            actions += [action for golden in unit.goldens for action in golden_actions(golden)]
+            actions += golden_side_actions(unit, unit.goldens)
+            actions.append(_equivalence(unit, unit.goldens))
     return actions
+
+
+def member_actions(unit: Unit, index: int, member: Member) -> list[Action]:
+    """Instantiate, close, flatten and assemble one kernel."""
+    instance, subject = member.instance, member.subject
+    source, flat = unit.source(index), unit.of_member(index, ".flat.s")
+    includes = {name: Place(Root.SOURCE, name) for name in instance.closure_names}
+    closure = unit.of_member(index, ".closure.json")
+    made = unit.of_member(index, ".o")
+    whole = {"unit": source, **includes}
+    place: dict[str, Json] = {"location": source.name, "template": instance.template}
+    return [
+        instantiate.STAGE.apply(subject, {}, {"unit": source}, _instance(instance)),
+        close_includes.STAGE.apply(
+            subject,
+            includes,
+            {"closure": closure},
+            {"template": instance.template},
+        ),
+        flatten_unit.STAGE.apply(subject, whole, {"flat": flat}, place),
+        assemble.STAGE.apply(
+            subject,
+            {"flat": flat},
+            {"object": made},
+            hints={"unit.s": source, **includes},
+        ),
+    ]
+
+
+def object_actions(unit: Unit) -> list[Action]:
+    """Link the members of a code object; seal, disassemble, read and conform it."""
+    subject = unit.subject
+    objects = {f"object {i:03}": unit.of_member(i, ".o") for i in range(len(unit.members))}
+    linked = {"linked": unit.intermediate(".linked.hsaco")}
+    sealed = {"hsaco": unit.hsaco}
+    label: dict[str, Json] = {"label": unit.hsaco_name}
+    views = {
+        "text": unit.metadata(".text"),
+        "notes": unit.metadata(".metadata.txt"),
+        "record": unit.metadata(".json"),
+    }
+    kernels = [{"symbol": m.symbol, "threads": m.threads} for m in unit.members]
+    record: dict[str, Json] = {
+        "hsaco": unit.hsaco_name,
+        "kernels": kernels,
+        "sources": [f"generated/{unit.stem(i)}.s" for i in range(len(unit.members))],
+        "locked_text_sha256": unit.locked_text_sha256,
+    }
+    contracts = {member.symbol: _contract(member) for member in unit.members}
+    report = {"report": unit.intermediate(".conform.json")}
+    wanted: dict[str, Json] = {"hsaco": unit.hsaco_name, "contracts": contracts}
+    return [
+        link_objects.STAGE.apply(subject, objects, linked),
+        seal_object.STAGE.apply(subject, linked, sealed),
+        disassemble.STAGE.apply(subject, sealed, {"dis": unit.metadata(".dis")}, label),
+        read_object.STAGE.apply(subject, sealed, views, record),
+        conform.STAGE.apply(subject, sealed, report, wanted),
+    ]
 
 
 def golden_actions(golden: GoldenSource) -> list[Action]:
     """Return the chain of one golden source, which ends with the proof of its record."""
     subject = f"{golden.label} (golden)"
     source = Place(Root.SOURCE, golden.source)
-    made = {name: golden_place(golden, name) for name in ("flat.s", "o", "linked", "hsaco")}
-    hsaco = f"hsaco/{golden.symbol}.hsaco"
-    proof = {"symbol": golden.symbol, "tactic": golden.tactic, "expect": golden.expect}
-    threads = 0
+    flat, made, linked, hsaco = (
+        golden_place(golden, s) for s in ("flat.s", "o", "linked", "hsaco")
+    )
+    place: dict[str, Json] = {"location": golden.source, "template": None}
+    proof: dict[str, Json] = {
+        "symbol": golden.symbol,
+        "tactic": golden.tactic,
+        "expect": golden.expect,
+    }
+    proven = {"hsaco": hsaco, "expect": Place(Root.SOURCE, golden.expect)}
+    digests = {"digests": golden_place(golden, "digests.json")}
     return [
-        _action(
-            flatten_unit.STAGE,
-            subject,
-            {"unit": source},
-            {"flat": made["flat.s"]},
-            {"location": golden.source},
-        ),
-        _action(
-            assemble.STAGE,
-            subject,
-            {"flat": made["flat.s"]},
-            {"object": made["o"]},
-            hints={"unit.s": source},
-        ),
-        _action(link_objects.STAGE, subject, {"object": made["o"]}, {"linked": made["linked"]}),
-        _action(seal_object.STAGE, subject, {"linked": made["linked"]}, {"hsaco": made["hsaco"]}),
-        _action(
-            disassemble.STAGE,
-            subject,
-            {"hsaco": made["hsaco"]},
-            {"dis": golden_place(golden, "dis")},
-            {"label": hsaco},
-        ),
-        _action(
-            read_object.STAGE,
-            subject,
-            {"hsaco": made["hsaco"]},
-            {role: golden_place(golden, role) for role in ("text", "notes", "record")},
-            {"symbol": golden.symbol, "threads": threads, "hsaco": hsaco, "source": golden.source},
-        ),
-        _action(
-            prove_golden.STAGE,
-            subject,
-            {"hsaco": made["hsaco"], "expect": Place(Root.SOURCE, golden.expect)},
-            {"digests": golden_place(golden, "digests.json")},
-            proof,
-        ),
+        flatten_unit.STAGE.apply(subject, {"unit": source}, {"flat": flat}, place),
+        assemble.STAGE.apply(subject, {"flat": flat}, {"object": made}, hints={"unit.s": source}),
+        link_objects.STAGE.apply(subject, {"object 000": made}, {"linked": linked}),
+        seal_object.STAGE.apply(subject, {"linked": linked}, {"hsaco": hsaco}),
+        prove_golden.STAGE.apply(subject, proven, digests, proof),
     ]
 
 
@@ -133,15 +180,50 @@ def golden_place(golden: GoldenSource, name: str) -> Place:
     return Place(Root.WORK, f"golden/{golden.label}/kernel.{name}")
 
 
+def golden_side_actions(unit: Unit, goldens: Sequence[GoldenSource]) -> list[Action]:
+    """Link the golden objects as the unit's are, list and read them, keep their sources."""
+    subject = f"{unit.label} (golden)"
+    objects = {f"object {i:03}": golden_place(golden, "o") for i, golden in enumerate(goldens)}
+    linked = {"linked": unit.intermediate(".golden.linked.hsaco")}
+    sealed = {"hsaco": unit.intermediate(".golden.hsaco")}
+    name = f"hsaco/{unit.name}.golden.hsaco"
+    pairs = zip(goldens, unit.members, strict=True)
+    kernels = [{"symbol": golden.symbol, "threads": m.threads} for golden, m in pairs]
+    record: dict[str, Json] = {
+        "hsaco": name,
+        "kernels": kernels,
+        "sources": [golden.source for golden in goldens],
+        "locked_text_sha256": None,
+    }
+    views = {
+        "text": unit.metadata(".golden.text"),
+        "notes": unit.metadata(".golden.metadata.txt"),
+        "record": unit.intermediate(".golden.json"),
+    }
+    sources = {golden.label: Place(Root.SOURCE, golden.source) for golden in goldens}
+    copies = {
+        golden.label: unit.at_home(f"generated/golden/{unit.stem(i)}.s")
+        for i, golden in enumerate(goldens)
+    }
+    listing = {"dis": unit.metadata(".golden.dis")}
+    return [
+        link_objects.STAGE.apply(subject, objects, linked),
+        seal_object.STAGE.apply(subject, linked, sealed),
+        disassemble.STAGE.apply(subject, sealed, listing, {"label": name}),
+        read_object.STAGE.apply(subject, sealed, views, record),
+        copy_files.STAGE.apply(subject, sources, copies),
+    ]
+
+
 def include_actions(units: Sequence[Unit]) -> list[Action]:
     """Return the action that copies the closed include tree of all units, if there is any."""
-    names = sorted({name for unit in units for name in unit.instance.closure_names})
+    instances = [member.instance for unit in units for member in unit.members]
+    names = sorted({name for instance in instances for name in instance.closure_names})
     if not names:
         return []
-    home, prefix = units[0].home, units[0].prefix
     inputs = {name: Place(Root.SOURCE, name) for name in names}
-    outputs = {name: Place(home, f"{prefix}generated/includes/{name}") for name in names}
-    return [_action(copy_files.STAGE, "include tree", inputs, outputs)]
+    outputs = {name: units[0].at_home(f"generated/includes/{name}") for name in names}
+    return [copy_files.STAGE.apply("include tree", inputs, outputs)]
 
 
 def golden_object_actions(objects: Sequence[GoldenObject]) -> list[Action]:
@@ -150,183 +232,140 @@ def golden_object_actions(objects: Sequence[GoldenObject]) -> list[Action]:
     for item in objects:
         hsaco, stem = f"hsaco/{item.name}", item.name.removesuffix(".hsaco")
         taken = {"hsaco": Place(Root.OUT, hsaco)}
-        named = {"hsaco": hsaco, "symbol": item.wanted["symbol"], "source": hsaco}
+        kernel = {"symbol": item.wanted["symbol"], "threads": item.wanted["block"]}
+        record: dict[str, Json] = {
+            "hsaco": hsaco,
+            "kernels": [kernel],
+            "sources": [],
+            "locked_text_sha256": None,
+        }
         views = {
             "text": Place(Root.OUT, f"metadata/{stem}.text"),
             "notes": Place(Root.OUT, f"metadata/{stem}.metadata.txt"),
             "record": Place(Root.OUT, f"metadata/{stem}.json"),
         }
+        given = {"object": Place(Root.EXTERNAL, item.name)}
+        wanted: dict[str, Json] = {"wanted": dict(item.wanted), "location": item.name}
         listing = {"dis": Place(Root.OUT, f"metadata/{stem}.dis")}
         actions += [
-            _action(
-                take_golden.STAGE,
-                item.name,
-                {"object": Place(Root.EXTERNAL, item.name)},
-                taken,
-                {"wanted": dict(item.wanted), "location": item.name},
-            ),
-            _action(disassemble.STAGE, item.name, taken, listing, {"label": hsaco}),
-            _action(
-                read_object.STAGE,
-                item.name,
-                taken,
-                views,
-                {**named, "threads": item.wanted["block"]},
-            ),
+            take_golden.STAGE.apply(item.name, given, taken, wanted),
+            disassemble.STAGE.apply(item.name, taken, listing, {"label": hsaco}),
+            read_object.STAGE.apply(item.name, taken, views, record),
         ]
     return actions
 
 
 def document_actions(documents: Mapping[str, Json], units: Sequence[Unit]) -> list[Action]:
     """Return one action per document, the validation plan (made last) left out."""
+    objects = {unit.hsaco_name: unit.hsaco for unit in units}
     actions = []
     for name, document in sorted(documents.items()):
         output = {"document": Place(Root.OUT, name)}
+        given: dict[str, Json] = {"document": document}
         if name == "engine.json":
-            objects = {f"hsaco/{unit.symbol}.hsaco": unit.hsaco for unit in units}
-            actions.append(
-                _action(emit_engine.STAGE, name, objects, output, {"document": document})
-            )
+            actions.append(emit_engine.STAGE.apply(name, objects, output, given))
         elif name != "validation_plan.json":
-            actions.append(_action(emit.STAGE, name, {}, output, {"document": document}))
+            actions.append(emit.STAGE.apply(name, {}, output, given))
     return actions
 
 
-def _unit_actions(unit: Unit) -> list[Action]:
-    """Instantiate, close and flatten."""
-    instance = unit.instance
-    source = unit.at_home(instance.source_name)
-    includes = {name: Place(Root.SOURCE, name) for name in instance.closure_names}
-    flat = unit.intermediate(".flat.s")
-    return [
-        _action(instantiate.STAGE, unit.subject, {}, {"unit": source}, _instance(instance)),
-        _action(
-            close_includes.STAGE,
-            unit.subject,
-            includes,
-            {"closure": unit.intermediate(".closure.json")},
-            {"template": instance.template},
-        ),
-        _action(
-            flatten_unit.STAGE,
-            unit.subject,
-            {"unit": source, **includes},
-            {"flat": flat},
-            {"location": instance.source_name},
-        ),
-    ]
-
-
-def _object_actions(unit: Unit) -> list[Action]:
-    """Assemble, link, seal, disassemble, read and conform."""
-    instance = unit.instance
-    source = unit.at_home(instance.source_name)
-    hints = {"unit.s": source} | {n: Place(Root.SOURCE, n) for n in instance.closure_names}
-    made, linked = unit.intermediate(".o"), unit.intermediate(".linked.hsaco")
-    hsaco = f"hsaco/{unit.symbol}.hsaco"
-    flat = {"flat": unit.intermediate(".flat.s")}
-    sealed = {"hsaco": unit.hsaco}
-    record = {
-        "symbol": unit.symbol,
-        "threads": instance.contract.launch.work_items,
-        "hsaco": hsaco,
-        "source": instance.source_name,
-    }
-    views = {
-        "text": unit.metadata(".text"),
-        "notes": unit.metadata(".metadata.txt"),
-        "record": unit.metadata(".json"),
-    }
-    subject = unit.subject
-    return [
-        _action(assemble.STAGE, subject, flat, {"object": made}, hints=hints),
-        _action(link_objects.STAGE, subject, {"object": made}, {"linked": linked}),
-        _action(seal_object.STAGE, subject, {"linked": linked}, sealed),
-        _action(
-            disassemble.STAGE, subject, sealed, {"dis": unit.metadata(".dis")}, {"label": hsaco}
-        ),
-        _action(read_object.STAGE, subject, sealed, views, record),
-        _action(
-            conform.STAGE,
-            subject,
-            sealed,
-            {"report": unit.intermediate(".conform.json")},
-            {"hsaco": hsaco, "symbol": unit.symbol, "contract": _contract(unit)},
-        ),
-    ]
-
-
-def _golden_copy(unit: Unit, golden: GoldenSource) -> Action:
-    """Put the golden source and what was read of its object beside the kernel's."""
-    views = {
-        "dis": ".golden.dis",
-        "notes": ".golden.metadata.txt",
-        "text": ".golden.text",
-    }
-    inputs = {role: golden_place(golden, role) for role in views}
-    outputs = {role: unit.metadata(suffix) for role, suffix in views.items()}
-    inputs["source"] = Place(Root.SOURCE, golden.source)
-    outputs["source"] = unit.at_home(f"generated/golden/{unit.symbol}.s")
-    return _action(copy_files.STAGE, f"{golden.label} (golden)", inputs, outputs)
-
-
-def _equivalence(unit: Unit, golden: GoldenSource) -> Action:
+def _equivalence(unit: Unit, goldens: Sequence[GoldenSource]) -> Action:
     inputs = {
         "hsaco": unit.hsaco,
         "dis": unit.metadata(".dis"),
-        "golden_hsaco": golden_place(golden, "hsaco"),
-        "golden_dis": golden_place(golden, "dis"),
+        "golden_hsaco": unit.intermediate(".golden.hsaco"),
+        "golden_dis": unit.metadata(".golden.dis"),
     }
+    pairs = [
+        {"symbol": member.symbol, "golden": golden.symbol, "threads": member.threads}
+        for member, golden in zip(unit.members, goldens, strict=True)
+    ]
     parameters: dict[str, Json] = {
-        "symbol": unit.symbol,
-        "golden_symbol": golden.symbol,
-        "hsaco": f"hsaco/{unit.symbol}.hsaco",
+        "hsaco": unit.hsaco_name,
+        "kernels": pairs,
         "tactic": unit.subject,
-        "maturity": unit.instance.tactic.maturity,
-        "threads": unit.instance.contract.launch.work_items,
+        "maturity": unit.members[0].instance.tactic.maturity,
         "gate": unit.gate,
     }
     output = {"report": unit.metadata(".equivalence.json")}
-    return _action(equivalence.STAGE, unit.subject, inputs, output, parameters)
+    return equivalence.STAGE.apply(unit.subject, inputs, output, parameters)
 
 
 def _validation(document: Json, units: Sequence[Unit]) -> Action:
-    inputs = {f"conform:{unit.symbol}": unit.intermediate(".conform.json") for unit in units}
-    for unit in units:
-        if unit.golden is not None:
-            inputs[f"equivalence:{unit.symbol}"] = unit.metadata(".equivalence.json")
+    inputs = {f"conform:{unit.name}": unit.intermediate(".conform.json") for unit in units}
+    inputs |= {f"equivalence:{unit.name}": report for unit, report in _reports(units)}
     output = {"document": Place(Root.OUT, "validation_plan.json")}
-    return _action(emit_validation.STAGE, "validation plan", inputs, output, {"document": document})
+    return emit_validation.STAGE.apply("validation plan", inputs, output, {"document": document})
 
 
 def _engine_seal(parts: EngineParts, units: Sequence[Unit], actions: Sequence[Action]) -> Action:
-    places = [place for action in actions for _, place in action.outputs]
-    inputs = {place.name: place for place in places if place.root is Root.OUT}
-    for unit in units:
-        inputs[f"closure:{unit.symbol}"] = unit.intermediate(".closure.json")
-        inputs[f"conform:{unit.symbol}"] = unit.intermediate(".conform.json")
-        if unit.golden is not None:
-            inputs[f"golden:{unit.symbol}"] = golden_place(unit.golden, "digests.json")
+    inputs = {**_products(actions), **_evidence(units)}
     parameters: dict[str, Json] = {
         "recipe": parts.recipe,
-        "symbols": [unit.symbol for unit in units],
+        "symbols": [unit.name for unit in units],
         "not_pinned": list(parts.not_pinned),
     }
     output = {"seal": Place(Root.OUT, SEAL_NAME)}
-    return _action(seal_engine.STAGE, "engine", inputs, output, parameters)
+    return seal_engine.STAGE.apply("engine", inputs, output, parameters)
 
 
-def _summary(reports: Mapping[str, Place], output: Place, subject: str) -> Action:
-    return _action(tabulate.STAGE, subject, reports, {"summary": output})
-
-
-def _equivalence_reports(units: Sequence[Unit]) -> dict[str, Place]:
-    """Return the report of every unit that has a golden source, by the source's label."""
-    return {
-        unit.golden.label: unit.metadata(".equivalence.json")
-        for unit in units
-        if unit.golden is not None
+def _build_result(
+    recipe: ObjectsRecipe, units: Sequence[Unit], actions: Sequence[Action]
+) -> Action:
+    parameters: dict[str, Json] = {
+        "deployment": recipe.deployment,
+        "artifacts": [_artifact(unit) for unit in units],
     }
+    inputs = {**_products(actions), **_evidence(units)}
+    output = {"result": Place(Root.OUT, RESULT_NAME)}
+    return emit_result.STAGE.apply(recipe.name, inputs, output, parameters)
+
+
+def _artifact(unit: Unit) -> dict[str, Json]:
+    members = [
+        {
+            "tactic": member.instance.tactic.name,
+            "tactic_id": member.instance.tactic.stable_id,
+            "contract_id": member.instance.contract.id,
+            "maturity": member.instance.tactic.maturity,
+            "symbol": member.symbol,
+            "source": f"generated/{unit.stem(index)}.s",
+        }
+        for index, member in enumerate(unit.members)
+    ]
+    return {
+        "name": unit.name,
+        "members": members,
+        "locked_text_sha256": unit.locked_text_sha256,
+    }
+
+
+def _products(actions: Sequence[Action]) -> dict[str, Place]:
+    """Return every file of the product by its name there."""
+    places = [place for action in actions for _, place in action.outputs]
+    return {place.name: place for place in places if place.root is Root.OUT}
+
+
+def _evidence(units: Sequence[Unit]) -> dict[str, Place]:
+    """Return the records outside the product that its last file speaks of."""
+    found: dict[str, Place] = {}
+    for unit in units:
+        found[f"conform:{unit.name}"] = unit.intermediate(".conform.json")
+        for index, member in enumerate(unit.members):
+            found[f"closure:{member.symbol}"] = unit.of_member(index, ".closure.json")
+            if member.golden is not None and unit.goldens is not None:
+                found[f"golden:{member.symbol}"] = golden_place(member.golden, "digests.json")
+    return found
+
+
+def _summary(units: Sequence[Unit], subject: str) -> Action:
+    reports = {unit.label: report for unit, report in _reports(units)}
+    return tabulate.STAGE.apply(subject, reports, {"summary": Place(Root.OUT, SUMMARY_NAME)})
+
+
+def _reports(units: Sequence[Unit]) -> list[tuple[Unit, Place]]:
+    """Return the equivalence report of every unit that has golden sources."""
+    return [(u, u.metadata(".equivalence.json")) for u in units if u.goldens is not None]
 
 
 def _instance(instance: KernelInstance) -> dict[str, Json]:
@@ -340,38 +379,20 @@ def _instance(instance: KernelInstance) -> dict[str, Json]:
     }
 
 
-def _contract(unit: Unit) -> dict[str, Json]:
-    contract = unit.instance.contract
-    wanted = {
+def _contract(member: Member) -> dict[str, Json]:
+    contract = member.instance.contract
+    wanted: dict[str, Json] = {
         "kernarg_size": contract.kernarg_size,
         "launch": contract.launch.document(),
-        "arguments": [_kernarg(argument) for argument in unit.arguments],
+        "arguments": [_kernarg(argument) for argument in member.arguments],
     }
-    if unit.abi is not None:
-        wanted["abi"] = [_kernarg(argument) for argument in unit.abi]
+    if member.abi is not None:
+        wanted["abi"] = [_kernarg(argument) for argument in member.abi]
     return wanted
 
 
 def _kernarg(argument: Mapping[str, Json]) -> dict[str, Json]:
     return {key: argument[key] for key in ("name", "kind", "offset")}
-
-
-def _action(
-    stage: Stage,
-    subject: str,
-    inputs: Mapping[str, Place],
-    outputs: Mapping[str, Place],
-    parameters: Mapping[str, Json] | None = None,
-    hints: Mapping[str, Place] | None = None,
-) -> Action:
-    return Action(
-        stage=stage,
-        subject=subject,
-        inputs=tuple(sorted(inputs.items())),
-        outputs=tuple(sorted(outputs.items())),
-        parameters=tuple(sorted((parameters or {}).items())),
-        hints=tuple(sorted((hints or {}).items())),
-    )
 
 
 def _graph(

@@ -16,7 +16,9 @@ from netra_build.choose.units import (
     EngineParts,
     GoldenObject,
     engine_units,
+    find_tactic,
     golden_objects,
+    recipe_units,
     refuse_unpinned,
     tactic_id,
     tactic_units,
@@ -34,7 +36,7 @@ from netra_build.load.library import Library
 from netra_build.load.model import read_model_bytes
 from netra_build.load.profiles import choose_profile, load_profiles
 from netra_build.records.abi import KernelAbi
-from netra_build.records.build_recipe import GOLDEN_REQUIRED, EngineRecipe, Recipe
+from netra_build.records.build_recipe import GOLDEN_REQUIRED, EngineRecipe, ObjectsRecipe, Recipe
 from netra_build.records.plan import EnginePlan
 from netra_build.records.tactic import Catalog, FixedTactic
 from netra_build.stages.take_golden import check_golden_object
@@ -104,10 +106,23 @@ def engine_graph(library: Library, request: EngineRequest) -> Graph:
     return pipeline.engine_graph(parts, units)
 
 
+def objects_graph(library: Library, asked: str, *, locked: bool = False) -> Graph:
+    """Return the graph of the code objects of one recipe, with ``build-result.json``."""
+    recipe = find_recipe(library, asked)
+    if not isinstance(recipe, ObjectsRecipe):
+        raise BadInput(
+            "recipe is not of code objects", location=recipe.location, hint="ask with engine="
+        )
+    units = recipe_units(library, recipe, load_catalog(library, derive_pins=True))
+    if locked:
+        refuse_unpinned([m.instance.tactic for unit in units for m in unit.members])
+    return pipeline.objects_graph(recipe, units)
+
+
 def tactic_graph(library: Library, asked: str, *, locked: bool = False) -> Graph:
     """Return the graph that builds, proves and checks one tactic id."""
     catalog = load_catalog(library, derive_pins=True)
-    tactic = _find_tactic(catalog, asked)
+    tactic = find_tactic(catalog, asked, "tactic")
     if locked:
         refuse_unpinned([tactic])
     units = tactic_units(library, tactic, Root.OUT, gate=True)
@@ -166,14 +181,3 @@ def _abi_by_tactic(library: Library, catalog: Catalog) -> dict[str, KernelAbi]:
 
 def _golden_folder(library: Library, tactic: FixedTactic) -> Path:
     return library.root / GOLDEN_ROOT / tactic_id(tactic)
-
-
-def _find_tactic(catalog: Catalog, asked: str) -> FixedTactic:
-    by_id = {tactic_id(tactic): tactic for tactic in catalog.tactics}
-    if asked in by_id:
-        return by_id[asked]
-    for fault in catalog.faults:
-        if fault.tactic.endswith(f".{asked}"):
-            raise fault.error
-    hint = nearest_hint(asked, by_id)
-    raise BadInput(f'unknown tactic "{asked}"', location="tactic", hint=hint)

@@ -9,62 +9,116 @@ from netra_build.choose.instances import Closing, close_contract, instantiate
 from netra_build.core.canonical_json import Json
 from netra_build.core.errors import BadInput, EvidenceIncomplete, Refused
 from netra_build.core.graph import Place, Root
+from netra_build.core.nearest import nearest_hint
 from netra_build.load.golden import golden_sources, match_golden
 from netra_build.load.kernel_abi import read_abi
 from netra_build.load.library import Library
 from netra_build.records.abi import KernelAbi
+from netra_build.records.build_recipe import MemberRecipe, ObjectsRecipe
 from netra_build.records.contracts import GoldenContract
 from netra_build.records.golden import GoldenSource
 from netra_build.records.plan import EnginePlan, KernelInstance
-from netra_build.records.tactic import FixedTactic
+from netra_build.records.tactic import Catalog, FixedTactic
 
 UNIT_GRID = (1, 1, 1)
 """Grid of a tactic that is built on its own, outside any engine."""
 
 
 @dataclass(frozen=True)
-class Unit:
-    """One kernel to make: its instance, the launch and kernargs it must conform to, its golden.
+class Member:
+    """One kernel of a code object: its instance, the kernargs it must have, its golden source.
 
-    ``home`` is where the kernel's own files go (an engine directory, or a work folder below
-    ``prefix``); ``work`` is the prefix of its intermediate files.
+    ``arguments`` are what the caller will pass, ``abi`` what the ABI record says, if it is
+    another list.
     """
 
     instance: KernelInstance
     arguments: tuple[Mapping[str, Json], ...]
     abi: tuple[Mapping[str, Json], ...] | None
     golden: GoldenSource | None
+
+    @property
+    def symbol(self) -> str:
+        """Kernel symbol."""
+        return self.instance.symbol
+
+    @property
+    def threads(self) -> int:
+        """Work-items of a work-group."""
+        return self.instance.contract.launch.work_items
+
+    @property
+    def subject(self) -> str:
+        """Tactic id, for build lines."""
+        return tactic_id(self.instance.tactic)
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One code object to make, of one kernel or of several, and where its files go.
+
+    ``name`` is the code object's; ``home`` and ``prefix`` say where its own files go (an engine
+    directory, or a work folder); ``work`` is the prefix of its intermediate files. With
+    ``gate`` a difference from the golden source fails the build, without it it is reported.
+    """
+
+    name: str
+    members: tuple[Member, ...]
     home: Root
     prefix: str
     work: str
     gate: bool
-
-    @property
-    def symbol(self) -> str:
-        """Kernel symbol, which also names the files."""
-        return self.instance.symbol
+    locked_text_sha256: str | None = None
 
     @property
     def subject(self) -> str:
-        """Tactic id without its target, for build lines."""
-        return self.instance.tactic.name.split(".", 1)[1]
+        """Tactic ids of the members, for build lines."""
+        return " + ".join(member.subject for member in self.members)
 
-    def at_home(self, name: str) -> Place:
-        """Return the place of one of the kernel's own files."""
-        return Place(self.home, self.prefix + name)
-
-    def intermediate(self, suffix: str) -> Place:
-        """Return the place of an intermediate file."""
-        return Place(Root.WORK, f"{self.work}{self.symbol}{suffix}")
+    @property
+    def hsaco_name(self) -> str:
+        """Name of the sealed code object inside the product."""
+        return f"hsaco/{self.name}.hsaco"
 
     @property
     def hsaco(self) -> Place:
         """Place of the sealed code object."""
-        return self.at_home(f"hsaco/{self.symbol}.hsaco")
+        return self.at_home(self.hsaco_name)
+
+    @property
+    def goldens(self) -> tuple[GoldenSource, ...] | None:
+        """The golden source of every member, or None when one of them has none."""
+        found = tuple(member.golden for member in self.members if member.golden is not None)
+        return found if len(found) == len(self.members) else None
+
+    @property
+    def label(self) -> str:
+        """Golden labels of the members, as tables name this code object."""
+        return " + ".join(golden.label for golden in self.goldens or ())
+
+    def at_home(self, name: str) -> Place:
+        """Return the place of one of the code object's own files."""
+        return Place(self.home, self.prefix + name)
 
     def metadata(self, suffix: str) -> Place:
-        """Place of a file that describes the code object."""
-        return self.at_home(f"metadata/{self.symbol}{suffix}")
+        """Return the place of a file that describes the code object."""
+        return self.at_home(f"metadata/{self.name}{suffix}")
+
+    def intermediate(self, suffix: str) -> Place:
+        """Return the place of an intermediate file of the whole code object."""
+        return Place(Root.WORK, f"{self.work}{self.name}{suffix}")
+
+    def stem(self, index: int) -> str:
+        """Return what the files of one member are called."""
+        return self.name if len(self.members) == 1 else f"{self.name}.{index}"
+
+    def source(self, index: int) -> Place:
+        """Return the place of one member's instance."""
+        return self.at_home(f"generated/{self.stem(index)}.s")
+
+    def of_member(self, index: int, suffix: str) -> Place:
+        """Return the place of an intermediate file of one member."""
+        return Place(Root.WORK, f"{self.work}{self.stem(index)}{suffix}")
 
 
 @dataclass(frozen=True)
@@ -115,30 +169,17 @@ def engine_units(
     Raises ``EvidenceIncomplete`` when a kernel has no golden source and one is required.
     """
     arguments = _arguments_by_symbol(plan)
-    units = []
-    for instance in plan.kernels:
-        tactic = tactic_id(instance.tactic)
-        sources = golden_sources(library, tactic)
-        golden = match_golden(sources, dict(instance.contract.specialization))
-        if golden is None and golden_required:
-            raise EvidenceIncomplete(
-                f'"{tactic}" has no golden source for {dict(instance.contract.specialization)}',
-                location=instance.tactic.location,
-                hint="write one and run netra golden accept, or set golden: optional",
-            )
-        units.append(
-            Unit(
-                instance=instance,
-                arguments=arguments[instance.symbol],
-                abi=_abi_kernargs(read_abi(library, tactic)),
-                golden=golden,
-                home=Root.OUT,
-                prefix="",
-                work=f"engines/{name}/",
-                gate=True,
-            )
+    return [
+        Unit(
+            name=instance.symbol,
+            members=(_member(library, instance, arguments[instance.symbol], golden_required),),
+            home=Root.OUT,
+            prefix="",
+            work=f"engines/{name}/",
+            gate=True,
         )
-    return units
+        for instance in plan.kernels
+    ]
 
 
 def tactic_units(library: Library, tactic: FixedTactic, home: Root, *, gate: bool) -> list[Unit]:
@@ -147,16 +188,14 @@ def tactic_units(library: Library, tactic: FixedTactic, home: Root, *, gate: boo
     Raises ``EvidenceIncomplete`` when the tactic has no golden source or no ABI record.
     """
     name = tactic_id(tactic)
-    sources, abi = golden_sources(library, name), read_abi(library, name)
+    sources, abi = golden_sources(library, name), _abi_kernargs(read_abi(library, name))
     if not sources or abi is None:
         lack = "no ABI record" if sources else "no golden source"
         raise EvidenceIncomplete(f'"{name}" has {lack}', location=tactic.location)
     return [
         Unit(
-            instance=_golden_instance(tactic, golden),
-            arguments=_abi_kernargs(abi) or (),
-            abi=None,
-            golden=golden,
+            name=golden.symbol,
+            members=(Member(_golden_instance(tactic, golden), abi, None, golden),),
             home=home,
             prefix="" if home is Root.OUT else f"tactics/{golden.label}/",
             work=f"tactics/{golden.label}/{'gated' if gate else 'compared'}/",
@@ -164,6 +203,101 @@ def tactic_units(library: Library, tactic: FixedTactic, home: Root, *, gate: boo
         )
         for golden in sources
     ]
+
+
+def recipe_units(library: Library, recipe: ObjectsRecipe, catalog: Catalog) -> list[Unit]:
+    """Return one unit per artifact of a code object recipe.
+
+    Raises ``BadInput`` for an unknown tactic, definitions that do not close it or a tactic that
+    the recipe does not allow, ``EvidenceIncomplete`` for one without an ABI record.
+    """
+    return [
+        Unit(
+            name=artifact.name,
+            members=tuple(
+                _recipe_member(library, catalog, member, recipe.allow_experimental)
+                for member in artifact.members
+            ),
+            home=Root.OUT,
+            prefix="",
+            work=f"recipes/{recipe.name}/",
+            gate=True,
+            locked_text_sha256=artifact.locked_text_sha256,
+        )
+        for artifact in recipe.artifacts
+    ]
+
+
+def _member(
+    library: Library,
+    instance: KernelInstance,
+    arguments: tuple[Mapping[str, Json], ...],
+    golden_required: bool,
+) -> Member:
+    tactic = tactic_id(instance.tactic)
+    specialization = dict(instance.contract.specialization)
+    golden = match_golden(golden_sources(library, tactic), specialization)
+    if golden is None and golden_required:
+        raise EvidenceIncomplete(
+            f'"{tactic}" has no golden source for {specialization}',
+            location=instance.tactic.location,
+            hint="write one and run netra golden accept, or set golden: optional",
+        )
+    return Member(instance, arguments, _abi_kernargs(read_abi(library, tactic)), golden)
+
+
+def _recipe_member(
+    library: Library, catalog: Catalog, member: MemberRecipe, allow_experimental: bool
+) -> Member:
+    tactic = find_tactic(catalog, member.tactic, member.location)
+    if tactic.maturity == "experiment" and not allow_experimental:
+        raise BadInput(
+            f'"{member.tactic}" is an experiment',
+            location=member.location,
+            hint="set allow_experimental: true in the recipe",
+        )
+    abi = _abi_kernargs(read_abi(library, member.tactic))
+    if abi is None:
+        fact = f'"{member.tactic}" has no ABI record'
+        raise EvidenceIncomplete(fact, location=tactic.location)
+    _refuse_open(tactic, member)
+    closing = Closing(
+        member.definitions, UNIT_GRID, tactic.fallback, member.symbol, member.macro_symbols
+    )
+    contract = close_contract(tactic, closing, member.location)
+    instance = instantiate(tactic, contract, member.macro_symbols, member.location)
+    golden = match_golden(golden_sources(library, member.tactic), member.definitions)
+    return Member(instance, abi, None, golden)
+
+
+def _refuse_open(tactic: FixedTactic, member: MemberRecipe) -> None:
+    """Refuse definitions that do not close exactly the tactic's selectable constants."""
+    allowed = dict(tactic.compile_definitions)
+    ranges = {item.name: item for item in tactic.compile_ranges}
+    for name in sorted({*allowed, *ranges} ^ set(member.definitions)):
+        word = "undeclared" if name in member.definitions else "missing"
+        hint = nearest_hint(name, {*allowed, *ranges})
+        raise BadInput(f'constant "{name}" is {word}', location=member.location, hint=hint)
+    for name, value in member.definitions.items():
+        fits = value in allowed[name] if name in allowed else ranges[name].accepts(value)
+        if not fits:
+            raise BadInput(
+                f'"{member.tactic}" cannot have this value of {name}',
+                location=member.location,
+                expected=list(allowed[name]) if name in allowed else ranges[name],
+                got=value,
+            )
+
+
+def find_tactic(catalog: Catalog, asked: str, location: str) -> FixedTactic:
+    """Return a tactic by its id; raise why it cannot be used, or the nearest known id."""
+    by_id = {tactic_id(tactic): tactic for tactic in catalog.tactics}
+    if asked in by_id:
+        return by_id[asked]
+    for fault in catalog.faults:
+        if fault.tactic.endswith(f".{asked}"):
+            raise fault.error
+    raise BadInput(f'unknown tactic "{asked}"', location=location, hint=nearest_hint(asked, by_id))
 
 
 def tactic_id(tactic: FixedTactic) -> str:

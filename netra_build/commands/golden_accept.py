@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from dataclasses import replace
 
+from netra_build.asm.closure import Closure
 from netra_build.asm.code_object import read_code_object
 from netra_build.asm.flatten import flatten
 from netra_build.asm.lexer import lex
@@ -84,7 +85,7 @@ def _accept(
     name = f"{folder}/kernel.s"
     source = library.read(name)
     refuse_indirection(source, name)
-    data = seal(tools.link([tools.assemble(flatten(source, {}, name))]))
+    data = seal(tools.link([tools.assemble(flatten(source, Closure({}, ()), name))]))
     symbols = [kernel.symbol for kernel in read_code_object(data, name).kernels]
     if len(symbols) != 1:
         raise BadInput("not one kernel", location=name, expected=1, got=len(symbols))
@@ -99,10 +100,10 @@ def _accept(
 
 def refuse_indirection(source: bytes, name: str) -> None:
     """Refuse a golden source that includes files or defines macros: it must be read as it is."""
-    for statement in lex(source, name):
-        if statement.word in (".include", ".incbin", ".macro"):
+    for statement in lex(source, name, {}):
+        if statement.name in (".include", ".incbin", ".macro"):
             raise BadInput(
-                f"golden source uses {statement.word}",
+                f"golden source uses {statement.name}",
                 location=f"{name}:{statement.line}",
                 hint="write the instructions out",
             )

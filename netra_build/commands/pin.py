@@ -59,7 +59,7 @@ def pin_catalog(library: Library, name: str, document: dict[str, Any]) -> list[R
         template = entry.text("template")
         closure = include_closure(template, library.read, entry.place("template"))
         derived = {
-            "template_sha256": sha256_hex(closure.files[template]),
+            "template_sha256": sha256_hex(closure.data_by_name[closure.names[0]]),
             "source_closure_sha256": closure.source_closure_sha256,
         }
         for key, value in derived.items():

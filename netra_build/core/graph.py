@@ -62,6 +62,24 @@ class Stage:
     uses_tools: bool = False
     explain: Callable[[NetraError, Inputs, Any], NetraError] | None = None
 
+    def apply(
+        self,
+        subject: str,
+        inputs: Mapping[str, Place],
+        outputs: Mapping[str, Place],
+        parameters: Mapping[str, Json] | None = None,
+        hints: Mapping[str, Place] | None = None,
+    ) -> Action:
+        """Return the application of this stage to ``subject``; roles are put in order."""
+        return Action(
+            stage=self,
+            subject=subject,
+            outputs=tuple(sorted(outputs.items())),
+            inputs=tuple(sorted(inputs.items())),
+            parameters=tuple(sorted((parameters or {}).items())),
+            hints=tuple(sorted((hints or {}).items())),
+        )
+
 
 @dataclass(frozen=True)
 class Action:

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from netra_build.asm.closure import (
-    computational_identity,
-    include_closure,
-    published_computational_sha256,
-)
+from netra_build.asm.closure import include_closure
+from netra_build.asm.computational import computational_identity
 from netra_build.core.canonical_json import pretty_bytes
 from netra_build.core.digests import sha256_hex
 from netra_build.core.graph import Inputs, Outputs, Parameters, Stage
@@ -22,16 +19,17 @@ def run(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
     """
     template = parameters["template"]
     closure = include_closure(template, inputs.__getitem__, template)
-    if set(closure.files) != set(inputs):
-        raise ValueError(f"{template}: declared {sorted(inputs)}, reached {sorted(closure.files)}")
+    if set(closure.names) != set(inputs):
+        raise ValueError(f"{template}: declared {sorted(inputs)}, reached {sorted(closure.names)}")
     record = {
         "format": "netra-closure-1",
         "template": template,
         "files": [
-            {"name": name, "sha256": sha256_hex(data)} for name, data in closure.files.items()
+            {"name": name, "sha256": sha256_hex(data)}
+            for name, data in closure.data_by_name.items()
         ],
         "source_closure_sha256": closure.source_closure_sha256,
-        "published_computational_sha256": published_computational_sha256(closure),
+        "published_computational_sha256": closure.published_computational_sha256,
         "computational_identity": computational_identity(closure),
     }
     return {"closure": pretty_bytes(record)}

@@ -19,9 +19,6 @@ MACHINE_GFX950 = 0x4F
 ABI_VERSION_V6 = 4
 """ELF ABI version byte of code object version 6."""
 
-NO_SGPR_FIELD = 8
-"""What the SGPR field gives when it is zero; the hardware always allocates all of them."""
-
 DENORMALS_ON = 3
 ROUND_TO_NEAREST = 0
 
@@ -32,34 +29,34 @@ Fact = tuple[str, object, object]
 def run(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
     """Return the report of all comparisons; raise ``Refused`` with the first that differs.
 
-    Parameters: ``hsaco`` and ``symbol``; ``contract`` with ``kernarg_size``, ``launch`` (block
+    Parameters: ``hsaco``, and by symbol the ``contracts``: ``kernarg_size``, ``launch`` (block
     and lds_bytes) and ``arguments`` (name, kind, offset); ``abi`` is a second list of the same.
     """
-    hsaco, symbol = parameters["hsaco"], parameters["symbol"]
+    hsaco, contracts = parameters["hsaco"], parameters["contracts"]
     code = read_code_object(inputs["hsaco"], hsaco)
-    kernel, metadata = kernel_and_metadata(code, symbol, hsaco)
-    facts = list(compare(code, kernel.descriptor, metadata, parameters["contract"]))
-    for what, expected, got in facts:
-        if expected != got:
-            raise Refused(
-                f"{what} of {symbol} differs from its contract",
-                location=hsaco,
-                expected=expected,
-                got=got,
-            )
-    rows = [{"fact": what, "value": got} for what, _, got in facts]
-    report = {"format": "netra-conformity-1", "hsaco": hsaco, "symbol": symbol, "facts": rows}
-    return {"report": pretty_bytes(report)}
+    rows = [_judged(row, hsaco) for row in _object_facts(code, len(contracts))]
+    for symbol, contract in contracts.items():
+        kernel, metadata = kernel_and_metadata(code, symbol, hsaco)
+        for what, expected, got in compare(kernel.descriptor, metadata, contract):
+            rows.append(_judged((f"{what} of {symbol}", expected, got), hsaco))
+    return {"report": pretty_bytes({"format": "netra-conformity-1", "hsaco": hsaco, "facts": rows})}
+
+
+def _judged(fact: Fact, hsaco: str) -> dict[str, object]:
+    what, expected, got = fact
+    if expected != got:
+        raise Refused(
+            f"{what} differs from the contract", location=hsaco, expected=expected, got=got
+        )
+    return {"fact": what, "value": got}
 
 
 def compare(
-    code: CodeObject,
     descriptor: KernelDescriptor,
     metadata: KernelMetadata,
     contract: dict[str, Any],
 ) -> Iterator[Fact]:
     """Yield every fact of the contract beside what the code object says, in a fixed order."""
-    yield from _object_facts(code)
     yield from _size_facts(descriptor, metadata, contract)
     yield from _register_facts(descriptor, metadata)
     yield from _mode_facts(descriptor)
@@ -68,11 +65,11 @@ def compare(
         yield from _argument_facts(metadata, contract["abi"], " (ABI record)")
 
 
-def _object_facts(code: CodeObject) -> Iterator[Fact]:
+def _object_facts(code: CodeObject, kernels: int) -> Iterator[Fact]:
     yield "machine flag", MACHINE_GFX950, code.e_flags & 0xFF
     yield "ABI version", ABI_VERSION_V6, code.abi_version
     yield "target", "amdgcn-amd-amdhsa--gfx950", code.target
-    yield "number of kernels", 1, len(code.kernels)
+    yield "number of kernels", kernels, len(code.kernels)
 
 
 def _size_facts(
@@ -101,8 +98,7 @@ def _register_facts(descriptor: KernelDescriptor, metadata: KernelMetadata) -> I
     yield "accumulation offset", offset, descriptor.accum_offset
     yield "allocated VGPRs", max(8, -(-total // 8) * 8), descriptor.allocated_vgprs
     sgprs = metadata.sgpr_count
-    fits = sgprs <= descriptor.allocated_sgprs or descriptor.allocated_sgprs == NO_SGPR_FIELD
-    yield "SGPRs beyond the allocation", 0, 0 if fits else sgprs - descriptor.allocated_sgprs
+    yield "SGPRs beyond the allocation", 0, max(0, sgprs - descriptor.allocated_sgprs)
 
 
 def _mode_facts(descriptor: KernelDescriptor) -> Iterator[Fact]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,26 +22,28 @@ IDENTICAL = "identical"
 
 @dataclass(frozen=True)
 class Side:
-    """One of the two code objects, read."""
+    """One of the two code objects, read; kernels in the order of their members."""
 
     data: bytes
     code: CodeObject
-    kernel: Kernel
-    metadata: KernelMetadata
+    kernels: tuple[tuple[Kernel, KernelMetadata], ...]
     listing: tuple[Instruction, ...]
-    threads: int
+    threads: tuple[int, ...]
 
-    def resources(self) -> dict[str, int | str]:
-        """Return the resource record of this side."""
-        return resources(self.metadata, self.threads)
+    def resources(self) -> list[dict[str, int | str]]:
+        """Return the resource record of each kernel."""
+        pairs = zip(self.kernels, self.threads, strict=True)
+        return [resources(metadata, threads) for (_, metadata), threads in pairs]
 
 
-def read_side(data: bytes, listing: bytes, symbol: str, threads: int, location: str) -> Side:
-    """Read one code object and its listing."""
+def read_side(
+    data: bytes, listing: bytes, kernels: Sequence[tuple[str, int]], location: str
+) -> Side:
+    """Read one code object and its listing; ``kernels`` are symbols with work-group sizes."""
     code = read_code_object(data, location)
-    kernel, metadata = kernel_and_metadata(code, symbol, location)
+    found = tuple(kernel_and_metadata(code, symbol, location) for symbol, _ in kernels)
     instructions = parse_disassembly(listing.decode()).instructions
-    return Side(data, code, kernel, metadata, instructions, threads)
+    return Side(data, code, found, instructions, tuple(threads for _, threads in kernels))
 
 
 def text_difference(generated: Side, golden: Side) -> Json:
@@ -51,23 +54,22 @@ def text_difference(generated: Side, golden: Side) -> Json:
     if generated.code.text == golden.code.text:
         return None
     for index in range(max(len(generated.listing), len(golden.listing))):
-        ours = _instruction(generated, index)
-        theirs = _instruction(golden, index)
-        if ours != theirs:
+        if _words(generated, index) != _words(golden, index):
+            ours, theirs = _instruction(generated, index), _instruction(golden, index)
             return {"index": index, "generated": ours, "golden": theirs}
     return {"index": None, "generated": "padding differs", "golden": "padding differs"}
 
 
 def descriptor_difference(generated: Side, golden: Side) -> Json:
     """Return name and both values of the first descriptor field that differs, or None."""
-    ours, theirs = generated.kernel.descriptor, golden.kernel.descriptor
-    if ours.normalised() == theirs.normalised():
-        return None
-    other = theirs.fields()
-    for name, value in ours.fields().items():
-        if value != other[name] and name != "entry_byte_offset":
-            return {"field": name, "generated": value, "golden": other[name]}
-    return {"field": "reserved bytes", "generated": None, "golden": None}
+    for (ours, _), (theirs, _) in zip(generated.kernels, golden.kernels, strict=True):
+        if ours.descriptor.normalised() == theirs.descriptor.normalised():
+            continue
+        other = theirs.descriptor.fields()
+        for name, value in ours.descriptor.fields().items():
+            if value != other[name] and name != "entry_byte_offset":
+                return {"field": name, "generated": value, "golden": other[name]}
+    return None
 
 
 def metadata_difference(generated: Side, golden: Side) -> Json:
@@ -78,48 +80,56 @@ def metadata_difference(generated: Side, golden: Side) -> Json:
 
 
 def compare(generated: Side, golden: Side, maturity: str) -> dict[str, Json]:
-    """Return the report: the published keys, our verdict and the first difference of each part."""
+    """Return the report: the published keys, our verdict and the first difference of each part.
+
+    The published keys that name one kernel speak of the first; with more of them ``kernels``
+    names all.
+    """
     text = text_difference(generated, golden)
     descriptor = descriptor_difference(generated, golden)
     metadata = metadata_difference(generated, golden)
     ours, theirs = generated.resources(), golden.resources()
-    same_launch = all(ours[key] == theirs[key] for key in ("threads", "max_threads", "lds_bytes"))
-    names_differ = generated.kernel.symbol != golden.kernel.symbol
+    symbols = [kernel.symbol for kernel, _ in generated.kernels]
+    golden_symbols = [kernel.symbol for kernel, _ in golden.kernels]
     is_equal = text is None and ours == theirs
-    return {
+    report: dict[str, Json] = {
         "format": FORMAT,
-        "generated_symbol": generated.kernel.symbol,
-        "golden_symbol": golden.kernel.symbol,
+        "generated_symbol": symbols[0],
+        "golden_symbol": golden_symbols[0],
         "text_byte_identical": text is None,
         "generated_text_sha256": sha256_hex(generated.code.text),
         "golden_text_sha256": sha256_hex(golden.code.text),
         "normalized_instructions_identical": _instructions(generated) == _instructions(golden),
         "metadata_resources_identical": ours == theirs,
-        "kernarg_identical": ours["kernarg_size"] == theirs["kernarg_size"],
-        "launch_contract_identical": same_launch,
-        "generated_resources": ours,
-        "golden_resources": theirs,
+        "kernarg_identical": _same(ours, theirs, "kernarg_size"),
+        "launch_contract_identical": _same(ours, theirs, "threads", "max_threads", "lds_bytes"),
+        "generated_resources": ours[0],
+        "golden_resources": theirs[0],
         "full_hsaco_byte_identical": generated.data == golden.data,
-        "symbol_difference_only": is_equal and names_differ,
+        "symbol_difference_only": is_equal and symbols != golden_symbols,
         "maturity": maturity,
         "promotion_eligible": False,
         "verdict": _verdict(text, descriptor, metadata),
         "first_difference": {"text": text, "descriptor": descriptor, "metadata": metadata},
     }
+    if len(symbols) > 1:
+        report["kernels"] = [list(pair) for pair in zip(symbols, golden_symbols, strict=True)]
+    return report
 
 
 def run(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
     """Return the report under the role ``report``.
 
-    Inputs: ``hsaco``, ``dis``, ``golden_hsaco``, ``golden_dis``. Parameters: ``symbol``,
-    ``golden_symbol``, ``hsaco`` (name), ``tactic``, ``maturity``, ``threads``, ``gate``: with it
-    a verdict other than ``identical`` raises ``Refused``, without it the report only says so.
+    Inputs: ``hsaco``, ``dis``, ``golden_hsaco``, ``golden_dis``. Parameters: ``hsaco`` (name),
+    ``kernels`` (symbol, golden symbol and work-group size each), ``tactic``, ``maturity`` and
+    ``gate``: with it a verdict other than ``identical`` raises ``Refused``, without it the
+    report only says so.
     """
-    threads, hsaco = parameters["threads"], parameters["hsaco"]
-    generated = read_side(inputs["hsaco"], inputs["dis"], parameters["symbol"], threads, hsaco)
-    golden = read_side(
-        inputs["golden_hsaco"], inputs["golden_dis"], parameters["golden_symbol"], threads, hsaco
-    )
+    hsaco, pairs = parameters["hsaco"], parameters["kernels"]
+    ours = [(pair["symbol"], pair["threads"]) for pair in pairs]
+    theirs = [(pair["golden"], pair["threads"]) for pair in pairs]
+    generated = read_side(inputs["hsaco"], inputs["dis"], ours, hsaco)
+    golden = read_side(inputs["golden_hsaco"], inputs["golden_dis"], theirs, f"golden of {hsaco}")
     report = compare(generated, golden, parameters["maturity"])
     if parameters["gate"] and report["verdict"] != IDENTICAL:
         raise Refused(
@@ -130,6 +140,11 @@ def run(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
             hint="\n".join(difference_lines(report)),
         )
     return {"report": canonical_bytes(report)}
+
+
+def _same(ours: list[dict[str, Any]], theirs: list[dict[str, Any]], *keys: str) -> bool:
+    pairs = zip(ours, theirs, strict=True)
+    return all(one[key] == other[key] for one, other in pairs for key in keys)
 
 
 def _verdict(text: Json, descriptor: Json, metadata: Json) -> str:
@@ -147,6 +162,10 @@ def _instruction(side: Side, index: int) -> str | None:
     return (
         f"{found.address - side.code.text_address:#06x} {found.mnemonic} {found.operands}".strip()
     )
+
+
+def _words(side: Side, index: int) -> tuple[int, ...] | None:
+    return side.listing[index].words if index < len(side.listing) else None
 
 
 def _instructions(side: Side) -> list[tuple[str, str]]:

@@ -4,35 +4,48 @@ from __future__ import annotations
 
 from typing import Any
 
-from netra_build.asm.code_object import read_code_object
+from netra_build.asm.code_object import CodeObject, read_code_object
 from netra_build.asm.notes_text import notes_text
 from netra_build.asm.resources import kernel_and_metadata, resources
-from netra_build.core.canonical_json import canonical_bytes
+from netra_build.core.canonical_json import Json, canonical_bytes
 from netra_build.core.digests import sha256_hex
+from netra_build.core.errors import Refused
 from netra_build.core.graph import Inputs, Outputs, Parameters, Stage
 
 
 def run(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
     """Return the roles ``text``, ``notes`` and ``record`` (published format, section 10).
 
-    Parameters: ``symbol``, ``threads`` (work-items of a work-group), ``hsaco`` and ``source``
-    (names inside the product).
+    Parameters: ``hsaco`` (name inside the product), ``kernels`` (symbol and work-items of a
+    work-group each), ``sources`` and ``locked_text_sha256``: a ``.text`` with another digest
+    raises ``Refused``. A record of several kernels lists them.
     """
-    data = inputs["hsaco"]
-    code = read_code_object(data, parameters["hsaco"])
-    _, metadata = kernel_and_metadata(code, parameters["symbol"], parameters["hsaco"])
-    record = {
-        "hsaco": parameters["hsaco"],
-        "resources": resources(metadata, parameters["threads"]),
-        "sha256": sha256_hex(data),
-        "source": parameters["source"],
-        "text_sha256": sha256_hex(code.text),
-    }
+    data, hsaco = inputs["hsaco"], parameters["hsaco"]
+    code = read_code_object(data, hsaco)
+    text_digest, locked = sha256_hex(code.text), parameters["locked_text_sha256"]
+    if locked is not None and locked != text_digest:
+        raise Refused(
+            ".text is not the locked one", location=hsaco, expected=locked, got=text_digest
+        )
+    record = {"hsaco": hsaco, "sha256": sha256_hex(data), "text_sha256": text_digest}
     return {
         "text": code.text,
-        "notes": notes_text(code, parameters["hsaco"]).encode(),
-        "record": canonical_bytes(record),
+        "notes": notes_text(code, hsaco).encode(),
+        "record": canonical_bytes(record | _kernels(code, parameters)),
     }
+
+
+def _kernels(code: CodeObject, parameters: Parameters) -> dict[str, Json]:
+    rows = []
+    for kernel in parameters["kernels"]:
+        _, metadata = kernel_and_metadata(code, kernel["symbol"], parameters["hsaco"])
+        rows.append(resources(metadata, kernel["threads"]))
+    sources = parameters["sources"]
+    if len(rows) == 1:
+        return {"resources": rows[0], **({"source": sources[0]} if sources else {})}
+    symbols = [kernel["symbol"] for kernel in parameters["kernels"]]
+    members = [{"symbol": s, "resources": r} for s, r in zip(symbols, rows, strict=True)]
+    return {"kernels": members, "sources": sources}
 
 
 STAGE = Stage("read", "READ", __name__, run)

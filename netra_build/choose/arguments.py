@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from itertools import pairwise
 
 from netra_build.core.canonical_json import Json
-from netra_build.load.fields import Fields, first_repeated
+from netra_build.core.errors import NetraError
+from netra_build.load.fields import MAX_INTEGER, Fields, first_repeated
 from netra_build.records.contracts import FixedContract, GoldenContract
 from netra_build.records.vocabulary import ACCESSES, ARGUMENT_BYTES, UINT32_MAX
 
@@ -20,6 +21,7 @@ ARGUMENT_KEYS = (
     "tensor",
     "workspace_offset",
 )
+POINTER_KEYS = ("source", "workspace_offset", "tensor")
 SOURCES = ("binding", "workspace")
 MAX_ARGUMENTS = 32
 
@@ -29,23 +31,14 @@ Argument = Mapping[str, Json]
 def fixed_arguments(
     attributes: Fields, contract: FixedContract, workspace_offset: int | None
 ) -> tuple[Argument, ...]:
-    """Return the kernargs of a fixed kernel as engine.json lists them; raise ``BadInput``."""
+    """Return the kernargs of a fixed kernel as engine.json lists them; raise ``BadInput``.
+
+    What the published compiler leaves to its validator is reported by ``kernarg_problem``.
+    """
     if not attributes.value.get("arguments"):
         attributes.refuse("selected fixed kernel has no typed arguments")
     items = list(attributes.objects("arguments"))
-    if len(items) > MAX_ARGUMENTS:
-        attributes.refuse(
-            "kernel has too many arguments",
-            "arguments",
-            expected=f"at most {MAX_ARGUMENTS}",
-            got=len(items),
-        )
-    resolved = tuple(_fixed_argument(item, contract, workspace_offset) for item in items)
-    twice = first_repeated(item.text("name") for item in items)
-    if twice is not None:
-        attributes.refuse(f'two arguments are named "{twice}"', "arguments")
-    _check_kernargs(attributes, items, contract.kernarg_size)
-    return resolved
+    return tuple(_fixed_argument(item, contract, workspace_offset) for item in items)
 
 
 def _fixed_argument(
@@ -53,19 +46,11 @@ def _fixed_argument(
 ) -> Argument:
     item.close(ARGUMENT_KEYS)
     item.text("name")
-    kind = item.word("kind", ARGUMENT_BYTES)
-    if kind == "u32_constant":
-        item.close([key for key in ARGUMENT_KEYS if key not in ("source", "workspace_offset")])
-        item.word("access", ("value",))
-        item.integer("value", high=UINT32_MAX)
+    if item.word("kind", ARGUMENT_BYTES) == "u32_constant":
+        item.integer("value", low=-MAX_INTEGER)
         return dict(item.value)
-    item.word("access", ACCESSES)
-    if item.has("value"):
-        item.refuse("pointer argument carries a value", "value")
     source = item.word("source", SOURCES, "binding")
     if source == "binding":
-        if item.has("workspace_offset"):
-            item.refuse("bound pointer carries a workspace offset", "workspace_offset")
         return {**item.value, "source": source}
     if workspace_offset is None:
         item.refuse("workspace argument of a kernel without a workspace", "source")
@@ -80,8 +65,50 @@ def _fixed_argument(
     return {**item.value, "source": source, "workspace_offset": workspace_offset + relative}
 
 
-def _check_kernargs(attributes: Fields, items: list[Fields], kernarg_size: int) -> None:
-    """Check alignment, overlap and the size that the contract declares, in bytes."""
+def kernarg_problem(attributes: Fields, kernarg_size: int) -> NetraError | None:
+    """Return what is wrong with the kernargs of a selected kernel, or None.
+
+    Checked: number, names, access words, 32-bit values, offsets (given, aligned, apart) and the
+    size in bytes that the contract declares.
+    """
+    try:
+        items = list(attributes.objects("arguments"))
+        _check_count(attributes, items)
+        for item in items:
+            _check_argument(item)
+        _check_spans(attributes, items, kernarg_size)
+    except NetraError as error:
+        return error
+    return None
+
+
+def _check_count(attributes: Fields, items: list[Fields]) -> None:
+    if len(items) > MAX_ARGUMENTS:
+        attributes.refuse(
+            "kernel has too many arguments",
+            "arguments",
+            expected=f"at most {MAX_ARGUMENTS}",
+            got=len(items),
+        )
+    twice = first_repeated(item.text("name") for item in items)
+    if twice is not None:
+        attributes.refuse(f'two arguments are named "{twice}"', "arguments")
+
+
+def _check_argument(item: Fields) -> None:
+    if item.text("kind") == "u32_constant":
+        item.close([key for key in ARGUMENT_KEYS if key not in POINTER_KEYS])
+        item.word("access", ("value",))
+        item.integer("value", high=UINT32_MAX)
+        return
+    item.word("access", ACCESSES)
+    if item.has("value"):
+        item.refuse("pointer argument carries a value", "value")
+    if item.text("source", "binding") == "binding" and item.has("workspace_offset"):
+        item.refuse("bound pointer carries a workspace offset", "workspace_offset")
+
+
+def _check_spans(attributes: Fields, items: list[Fields], kernarg_size: int) -> None:
     spans = []
     for item in items:
         size = ARGUMENT_BYTES[item.text("kind")]

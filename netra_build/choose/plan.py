@@ -6,7 +6,12 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from netra_build.choose.arguments import Argument, fixed_arguments, golden_arguments
+from netra_build.choose.arguments import (
+    Argument,
+    fixed_arguments,
+    golden_arguments,
+    kernarg_problem,
+)
 from netra_build.choose.dense import read_dense_shape, select_dense
 from netra_build.choose.fixed import FixedSelector, read_request
 from netra_build.choose.instances import instantiate
@@ -17,7 +22,7 @@ from netra_build.choose.recipe_graph import dependencies
 from netra_build.choose.requests import buffer_requests
 from netra_build.choose.strict import check_strictly
 from netra_build.core.canonical_json import Json
-from netra_build.core.errors import BadInput
+from netra_build.core.errors import BadInput, NetraError
 from netra_build.load.fields import Fields
 from netra_build.load.golden_operation import read_golden_contract
 from netra_build.records.abi import KernelAbi
@@ -91,6 +96,7 @@ def plan_engine(
         include_by_name=_includes(kernels, catalog),
         checkpoint_hash=options.checkpoint_hash,
         notes=_notes(kernels),
+        problems=tuple(planner.problems),
     )
     if options.strict:
         check_strictly(plan, options.abi_by_tactic or {})
@@ -136,6 +142,7 @@ class _Planner:
         self.options = options
         self.selector = FixedSelector(catalog, options.allow_experimental)
         self.bindings: list[Json] = []
+        self.problems: list[NetraError] = []
 
     def select(self, index: int, operation: Operation) -> Selection:
         """Return what runs one operation."""
@@ -196,6 +203,9 @@ class _Planner:
             hsaco, digest = contract.hsaco_path, contract.hsaco_sha256
         else:
             arguments = fixed_arguments(fields, contract, offset)
+            problem = kernarg_problem(fields, contract.kernarg_size)
+            if problem is not None:
+                self.problems.append(problem)
             hsaco, digest = f"hsaco/{contract.symbol}.hsaco", None
         return replace(
             plan,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 
 from netra_build.choose.documents import ARTIFACT_FILES
@@ -60,6 +61,8 @@ def run(options: argparse.Namespace) -> int:
     )
     plan = plan_request(RealDisk(), request, library_anchors())
     files = engine_files(plan)
+    for problem in plan.problems:
+        print(f"netra: warning: {problem.line()}", file=sys.stderr)
     publish_folder(options.output, files, ("generated",), is_engine_file)
     engine = parse_object(files["engine.json"], "engine.json")
     result = {

@@ -6,16 +6,15 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from netra_build.asm.published_scan import (
+    published_computational_sha256,
+    published_text,
+    source_closure_sha256,
+)
 from netra_build.core.digests import sha256_hex
 from netra_build.core.disk import relative_name
-from netra_build.core.errors import BadInput
 from netra_build.core.nearest import nearest_hint
-from netra_build.load.closure_stub import (
-    Closure,
-    include_closure,
-    published_computational_sha256,
-    published_misses,
-)
+from netra_build.load.closures import read_closure
 from netra_build.load.fields import Fields
 from netra_build.load.golden_operation import read_workspace
 from netra_build.load.library import Library
@@ -83,7 +82,7 @@ class Evidence:
 class _Text:
     """The closure of one template with everything that is derived from it once."""
 
-    closure: Closure
+    closure: Mapping[str, bytes]
     texts: tuple[str, ...]
     closure_sha256: str
     computational_sha256: str
@@ -149,23 +148,14 @@ class EntryReader:
 
     def _text(self, template: str, place: str) -> _Text:
         if template not in self._texts:
-            read = self.library.read
-            closure = include_closure(template, lambda name: read(name, place), place)
-            for file, line, what in published_misses(closure):
-                raise BadInput(
-                    f"line is not seen by the published reader: {what}",
-                    location=f"{self.library.location(file)}:{line}",
-                    hint="write it bare: decimal, nothing behind it",
-                )
-            texts = tuple(_decoded(file, data) for file, data in closure.files.items())
-            self.source_by_name.update(closure.files)
-            files = tuple((file, self._digest(file, data)) for file, data in closure.files.items())
+            closure = read_closure(self.library, template, place)
+            self.source_by_name.update(closure)
             self._texts[template] = _Text(
                 closure,
-                texts,
-                closure.source_closure_sha256,
+                tuple(published_text(data, file) for file, data in closure.items()),
+                source_closure_sha256(closure),
                 published_computational_sha256(closure),
-                files,
+                tuple((file, self._digest(file, data)) for file, data in closure.items()),
             )
         return self._texts[template]
 
@@ -194,13 +184,6 @@ class EntryReader:
                 hint="run netra pin and review what changed",
             )
         return True
-
-
-def _decoded(name: str, data: bytes) -> str:
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise BadInput(f"not valid UTF-8 at byte {error.start}", location=name) from None
 
 
 def _plain_name(entry: Fields, key: str) -> str:
@@ -286,7 +269,7 @@ def _contract_constants(
                 got=f"{len(values)} values",
                 hint="list selectable values under compile_definitions",
             )
-    guarded = guarded_constants(text.texts, explicit, entry.place("template"))
+    guarded = guarded_constants(text.closure, explicit, entry.place("template"))
     constants = {**{key: (value,) for key, value in guarded.items()}, **explicit}
     listed = {key for key, _ in definitions}
     ranged = {item.name for item in ranges}

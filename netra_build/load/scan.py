@@ -7,11 +7,11 @@ so it is kept exactly; what it would miss is refused elsewhere.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
+from netra_build.asm.published_scan import Requirement, published_requirements
 from netra_build.core.errors import BadInput
 
-_GUARD = re.compile(r"^\s*NETRA_REQUIRE_EQ\s+([A-Z0-9_]+)\s*,\s*([0-9]+)\s*$", re.MULTILINE)
 _PARAMETER = re.compile(r"[A-Za-z_.$][A-Za-z0-9_.$]*\Z")
 _LITERALS = {
     "kernarg_segment_size": re.compile(r"\.amdhsa_kernarg_size\s+([0-9]{1,9})\b"),
@@ -19,7 +19,6 @@ _LITERALS = {
     "max_flat_workgroup_size": re.compile(r"\.max_flat_workgroup_size:\s*([0-9]{1,9})\b"),
 }
 MACHINE_CONSTANTS = frozenset({"NETRA_TARGET_GFX", "NETRA_WAVE_SIZE"})
-MAX_GUARD_DIGITS = 18
 
 
 def literal_values(texts: Iterable[str]) -> dict[str, frozenset[int]]:
@@ -32,28 +31,25 @@ def literal_values(texts: Iterable[str]) -> dict[str, frozenset[int]]:
 
 
 def guarded_constants(
-    texts: Iterable[str], declared: Iterable[str], location: str
+    closure: Mapping[str, bytes], declared: Iterable[str], location: str
 ) -> dict[str, int]:
     """Return the constants that guard lines fix, without ``declared`` and machine constants.
 
     Raises ``BadInput`` when two guards fix one constant to different values.
     """
     skipped = MACHINE_CONSTANTS.union(declared)
-    value_by_name: dict[str, int] = {}
-    for text in texts:
-        for name, digits in _GUARD.findall(text):
-            if name in skipped:
-                continue
-            if len(digits) > MAX_GUARD_DIGITS:
-                raise BadInput(f'guard of "{name}" has too many digits', location=location)
-            value = value_by_name.setdefault(name, int(digits))
-            if value != int(digits):
-                raise BadInput(
-                    f'guards fix "{name}" to {value} and to {int(digits)}',
-                    location=location,
-                    hint="state the value of this tactic under contract_constants",
-                )
-    return value_by_name
+    first: dict[str, Requirement] = {}
+    for guard in published_requirements(closure):
+        if guard.name in skipped:
+            continue
+        other = first.setdefault(guard.name, guard)
+        if other.value != guard.value:
+            raise BadInput(
+                f'guards fix "{guard.name}" to {other.value} and to {guard.value}',
+                location=location,
+                hint="state the value of this tactic under contract_constants",
+            )
+    return {name: guard.value for name, guard in first.items()}
 
 
 def macro_parameters(template: str, macro: str, location: str) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from netra_build.core.canonical_json import Json
+from netra_build.core.errors import NetraError
 from netra_build.records.contracts import Contract, FixedContract
 from netra_build.records.ir import Operation
 from netra_build.records.launch import Launch
@@ -108,7 +109,11 @@ class GoldenArtifact:
 
 @dataclass(frozen=True)
 class EnginePlan:
-    """Everything that emission needs for one model under one profile."""
+    """Everything that emission needs for one model under one profile.
+
+    ``notes`` are worth a line in a summary; ``problems`` are errors that the published compiler
+    leaves to its validator, and that a strict plan raises.
+    """
 
     model: Model
     profile: Profile
@@ -121,3 +126,4 @@ class EnginePlan:
     include_by_name: Mapping[str, bytes]
     checkpoint_hash: str | None = None
     notes: tuple[str, ...] = ()
+    problems: tuple[NetraError, ...] = ()

@@ -159,7 +159,7 @@ netra_dense_m1_n2048_k4096_fp8e4m3_bf16_identity_gfx950_wave4_lds:
 		.amdhsa_system_sgpr_workgroup_id_z 0
 		.amdhsa_system_vgpr_workitem_id 0
 		.amdhsa_next_free_vgpr 26
-		.amdhsa_next_free_sgpr 24
+		.amdhsa_next_free_sgpr 23
 		.amdhsa_accum_offset 28
 		.amdhsa_float_round_mode_32 0
 		.amdhsa_float_round_mode_16_64 0
@@ -185,7 +185,7 @@ amdhsa.kernels:
     .max_flat_workgroup_size: 256
     .vgpr_count: 26
     .agpr_count: 0
-    .sgpr_count: 24
+    .sgpr_count: 23
     .args:
       - {.name: activation, .offset: 0, .size: 8, .value_kind: global_buffer, .address_space: global, .actual_access: read_only}
       - {.name: activation_scale, .offset: 8, .size: 8, .value_kind: global_buffer, .address_space: global, .actual_access: read_only}

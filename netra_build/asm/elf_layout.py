@@ -14,6 +14,7 @@ SECTION_BYTES = 64
 SYMBOL_BYTES = 24
 MAX_SECTIONS = 4096
 MAX_SEGMENTS = 256
+MAX_ALIGN = 64 * 1024
 
 SHT_NULL, SHT_PROGBITS, SHT_SYMTAB, SHT_STRTAB, SHT_RELA = 0, 1, 2, 3, 4
 SHT_HASH, SHT_DYNAMIC, SHT_NOTE, SHT_NOBITS, SHT_DYNSYM = 5, 6, 7, 8, 11
@@ -132,10 +133,12 @@ def read_elf(data: bytes, location: str) -> ElfFile:
         SectionHeader(*_SECTION.unpack_from(data, header.sections_at + i * SECTION_BYTES))
         for i in range(header.section_count)
     )
-    for part in (*sections, *segments):
-        size = part.stored if isinstance(part, SectionHeader) else part.file_size
-        if size and part.offset + size > len(data):
-            raise BadInput("section or segment leaves the file", location=location)
+    spans = [(section.offset, section.stored) for section in sections]
+    spans += [(segment.offset, segment.file_size) for segment in segments]
+    if any(size and offset + size > len(data) for offset, size in spans):
+        raise BadInput("section or segment leaves the file", location=location)
+    if any(section.align > MAX_ALIGN for section in sections):
+        raise BadInput("section has an unusable alignment", location=location)
     return _named(ElfFile(data, header, segments, sections), location)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import struct
 from collections.abc import Iterator
 
 from netra_build.asm.code_object import CodeObject, Section
@@ -12,13 +13,14 @@ from netra_build.core.errors import BadInput
 
 KEY_COLUMNS = 16
 SOFT_HYPHEN = 0xAD
+DT_SONAME = 14
 
 _HEADER = """
 File: {label}
 Format: elf64-amdgpu
 Arch: amdgcn
 AddressSize: 64bit
-LoadName: <Not found>
+LoadName: {load_name}
 NoteSections [
 """
 _SECTION = """  NoteSection {{
@@ -74,12 +76,12 @@ _ESCAPES = {
 def notes_text(code: CodeObject, label: str) -> str:
     """Return the notes of ``code`` as the tool prints them, with ``label`` as the file's name.
 
-    Raises ``BadInput`` for what the published objects never hold: notes of other owners, shared
-    object names, lists inside lists.
+    Raises ``BadInput`` for what code objects of ours never hold: notes of other owners, and lists
+    inside lists.
     """
     sections = [section for section in code.sections if section.kind == "note"]
     body = "".join(_section_text(section, label) for section in sections)
-    return _HEADER.format(label=label) + body + "]\n"
+    return _HEADER.format(label=label, load_name=_load_name(code)) + body + "]\n"
 
 
 def document_text(document: Json, location: str = "metadata") -> str:
@@ -87,6 +89,17 @@ def document_text(document: Json, location: str = "metadata") -> str:
     if isinstance(document, dict) and document:
         return "\n".join(("---", *_map_lines(document, location), "...", ""))
     raise BadInput("code object metadata is empty", location=location)
+
+
+def _load_name(code: CodeObject) -> str:
+    """Return the shared object name that the dynamic section states."""
+    dynamic, names = code.section(".dynamic"), code.section(".dynstr")
+    if dynamic is not None and names is not None:
+        for at in range(0, len(dynamic.data) - 15, 16):
+            tag, value = struct.unpack_from("<2Q", dynamic.data, at)
+            if tag == DT_SONAME:
+                return names.data[value:].partition(b"\0")[0].decode("utf-8", "replace")
+    return "<Not found>"
 
 
 def _section_text(section: Section, label: str) -> str:

@@ -387,7 +387,8 @@ def _contract(member: Member) -> dict[str, Json]:
         "arguments": [_kernarg(argument) for argument in member.arguments],
     }
     if member.abi is not None:
-        wanted["abi"] = [_kernarg(argument) for argument in member.abi]
+        wanted["abi"] = [argument.document() for argument in member.abi.arguments]
+        wanted["modes"] = dict(member.abi.modes)
     return wanted
 
 

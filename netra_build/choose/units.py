@@ -28,13 +28,12 @@ UNIT_GRID = (1, 1, 1)
 class Member:
     """One kernel of a code object: its instance, the kernargs it must have, its golden source.
 
-    ``arguments`` are what the caller will pass, ``abi`` what the ABI record says, if it is
-    another list.
+    ``arguments`` are what the caller will pass; ``abi`` is the tactic's record, if it has one.
     """
 
     instance: KernelInstance
     arguments: tuple[Mapping[str, Json], ...]
-    abi: tuple[Mapping[str, Json], ...] | None
+    abi: KernelAbi | None
     golden: GoldenSource | None
 
     @property
@@ -188,14 +187,14 @@ def tactic_units(library: Library, tactic: FixedTactic, home: Root, *, gate: boo
     Raises ``EvidenceIncomplete`` when the tactic has no golden source or no ABI record.
     """
     name = tactic_id(tactic)
-    sources, abi = golden_sources(library, name), _abi_kernargs(read_abi(library, name))
+    sources, abi = golden_sources(library, name), read_abi(library, name)
     if not sources or abi is None:
         lack = "no ABI record" if sources else "no golden source"
         raise EvidenceIncomplete(f'"{name}" has {lack}', location=tactic.location)
     return [
         Unit(
             name=golden.symbol,
-            members=(Member(_golden_instance(tactic, golden), abi, None, golden),),
+            members=(Member(_golden_instance(tactic, golden), _kernargs(abi), abi, golden),),
             home=home,
             prefix="" if home is Root.OUT else f"tactics/{golden.label}/",
             work=f"tactics/{golden.label}/{'gated' if gate else 'compared'}/",
@@ -243,7 +242,7 @@ def _member(
             location=instance.tactic.location,
             hint="write one and run netra golden accept, or set golden: optional",
         )
-    return Member(instance, arguments, _abi_kernargs(read_abi(library, tactic)), golden)
+    return Member(instance, arguments, read_abi(library, tactic), golden)
 
 
 def _recipe_member(
@@ -256,7 +255,7 @@ def _recipe_member(
             location=member.location,
             hint="set allow_experimental: true in the recipe",
         )
-    abi = _abi_kernargs(read_abi(library, member.tactic))
+    abi = read_abi(library, member.tactic)
     if abi is None:
         fact = f'"{member.tactic}" has no ABI record'
         raise EvidenceIncomplete(fact, location=tactic.location)
@@ -267,7 +266,7 @@ def _recipe_member(
     contract = close_contract(tactic, closing, member.location)
     instance = instantiate(tactic, contract, member.macro_symbols, member.location)
     golden = match_golden(golden_sources(library, member.tactic), member.definitions)
-    return Member(instance, abi, None, golden)
+    return Member(instance, _kernargs(abi), abi, golden)
 
 
 def _refuse_open(tactic: FixedTactic, member: MemberRecipe) -> None:
@@ -321,8 +320,8 @@ def unpinned(tactics: Sequence[FixedTactic]) -> tuple[str, ...]:
     return tuple(sorted({tactic_id(tactic) for tactic in tactics if not tactic.is_pinned}))
 
 
-def _abi_kernargs(abi: KernelAbi | None) -> tuple[Mapping[str, Json], ...] | None:
-    return None if abi is None else tuple(argument.document() for argument in abi.arguments)
+def _kernargs(abi: KernelAbi) -> tuple[Mapping[str, Json], ...]:
+    return tuple(argument.document() for argument in abi.arguments)
 
 
 def _golden_instance(tactic: FixedTactic, golden: GoldenSource) -> KernelInstance:

@@ -10,9 +10,20 @@ from netra_build.records.ir import Dimension
 FORMAT = "netra-kernel-abi-1"
 FOLDER = "manifests/gfx950/contracts"
 SIZE_BY_KIND = {"pointer": 8, "u32": 4}
+MODES = {
+    "float_denorm_mode_32": 3,
+    "float_denorm_mode_16_64": 3,
+    "float_round_mode_32": 0,
+    "float_round_mode_16_64": 0,
+    "ieee_mode": 1,
+    "dx10_clamp": 1,
+    "fp16_overflow": 0,
+}
+"""Modes of a kernel whose record names no others: denormals kept, nearest even, IEEE, clamp."""
+
 ACCESS = ("read", "write", "read_write", "value")
 
-_KEYS = ("$schema", "format", "tactic", "arguments", "grid", "block", "notes")
+_KEYS = ("$schema", "format", "tactic", "arguments", "grid", "block", "modes", "notes")
 _ARGUMENT_KEYS = (
     "name",
     "offset",
@@ -48,7 +59,10 @@ def read_abi(library: Library, tactic: str) -> KernelAbi | None:
         end = argument.offset + argument.size
         arguments.append(argument)
     grid = _dimensions(fields, "grid")
-    return KernelAbi(tactic, tuple(arguments), grid, library.location(name))
+    modes = fields.child("modes", {})
+    modes.close(MODES)
+    values = tuple((key, modes.integer(key, value)) for key, value in MODES.items())
+    return KernelAbi(tactic, tuple(arguments), grid, library.location(name), values)
 
 
 def _read_argument(entry: Fields) -> AbiArgument:

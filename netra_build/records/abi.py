@@ -35,3 +35,5 @@ class KernelAbi:
     arguments: tuple[AbiArgument, ...]
     grid: tuple[Dimension, ...]
     location: str = ""
+    modes: tuple[tuple[str, int], ...] = ()
+    """Descriptor fields that the kernel's arithmetic depends on, with their values."""

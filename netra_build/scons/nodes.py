@@ -117,7 +117,4 @@ def _detail(action: Action, execution: Execution) -> list[str]:
     lines = [f"    {role} <- {folders.path(place)}" for role, place in action.inputs]
     lines += [f"    {role} -> {folders.path(place)}" for role, place in action.outputs]
     lines += [f"    {name} = {canonical_text(v).rstrip()}" for name, v in action.parameters]
-    if action.stage.uses_tools:
-        tools: Toolchain = execution.tools
-        lines += [f"    {command}" for command in tools.command_lines(action.stage.name)]
     return lines

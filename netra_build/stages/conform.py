@@ -19,9 +19,6 @@ MACHINE_GFX950 = 0x4F
 ABI_VERSION_V6 = 4
 """ELF ABI version byte of code object version 6."""
 
-DENORMALS_ON = 3
-ROUND_TO_NEAREST = 0
-
 Fact = tuple[str, object, object]
 """What is compared, what the contract says, what the code object says."""
 
@@ -30,7 +27,8 @@ def run(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
     """Return the report of all comparisons; raise ``Refused`` with the first that differs.
 
     Parameters: ``hsaco``, and by symbol the ``contracts``: ``kernarg_size``, ``launch`` (block
-    and lds_bytes) and ``arguments`` (name, kind, offset); ``abi`` is a second list of the same.
+    and lds_bytes) and ``arguments`` (name, kind, offset); ``abi`` is a second list of the same,
+    ``modes`` are descriptor fields by name.
     """
     hsaco, contracts = parameters["hsaco"], parameters["contracts"]
     code = read_code_object(inputs["hsaco"], hsaco)
@@ -59,7 +57,7 @@ def compare(
     """Yield every fact of the contract beside what the code object says, in a fixed order."""
     yield from _size_facts(descriptor, metadata, contract)
     yield from _register_facts(descriptor, metadata)
-    yield from _mode_facts(descriptor)
+    yield from _mode_facts(descriptor, contract.get("modes", {}))
     yield from _argument_facts(metadata, contract["arguments"], "")
     if "abi" in contract:
         yield from _argument_facts(metadata, contract["abi"], " (ABI record)")
@@ -101,13 +99,10 @@ def _register_facts(descriptor: KernelDescriptor, metadata: KernelMetadata) -> I
     yield "SGPRs beyond the allocation", 0, max(0, sgprs - descriptor.allocated_sgprs)
 
 
-def _mode_facts(descriptor: KernelDescriptor) -> Iterator[Fact]:
-    yield "f32 denormal mode", DENORMALS_ON, descriptor.float_denorm_mode_32
-    yield "f16 and f64 denormal mode", DENORMALS_ON, descriptor.float_denorm_mode_16_64
-    yield "f32 round mode", ROUND_TO_NEAREST, descriptor.float_round_mode_32
-    yield "f16 and f64 round mode", ROUND_TO_NEAREST, descriptor.float_round_mode_16_64
-    yield "IEEE mode", True, descriptor.ieee_mode
-    yield "clamp mode", True, descriptor.dx10_clamp
+def _mode_facts(descriptor: KernelDescriptor, modes: dict[str, int]) -> Iterator[Fact]:
+    fields = descriptor.fields()
+    for name, value in modes.items():
+        yield name, value, fields[name]
     yield "kernarg pointer", True, descriptor.user_sgpr_kernarg_segment_ptr
     yield "dynamic stack", False, descriptor.uses_dynamic_stack
     yield "reserved bits", {}, descriptor.reserved()

@@ -12,14 +12,17 @@ from netra_build.core.canonical_json import canonical_bytes
 from netra_build.core.digests import sha256_hex
 from netra_build.core.disk import Disk, confined_path
 from netra_build.core.errors import BadInput
-from netra_build.load.abi import load_abis
 from netra_build.load.catalog import load_catalog
 from netra_build.load.golden_operation import read_golden_contract
+from netra_build.load.kernel_abi import read_abi
 from netra_build.load.library import Library, open_library
 from netra_build.load.model import load_model
 from netra_build.load.profiles import choose_profile, load_profiles
+from netra_build.records.abi import KernelAbi
 from netra_build.records.model import Model
 from netra_build.records.plan import EnginePlan
+from netra_build.records.tactic import Catalog
+from netra_build.records.vocabulary import TARGET
 
 
 @dataclass(frozen=True)
@@ -61,10 +64,19 @@ def plan_in_library(library: Library, request: CompileRequest) -> EnginePlan:
         golden=golden_objects(model, request.golden_root, library.disk),
         strict=request.strict,
         placement=request.placement,
-        abi_by_tactic=load_abis(library) if request.strict else None,
+        abi_by_tactic=kernel_abis(library, catalog) if request.strict else None,
     )
     known = [item.name for item in profiles]
     return plan_engine(model, profile, catalog, known, options)
+
+
+def kernel_abis(library: Library, catalog: Catalog) -> dict[str, KernelAbi]:
+    """Return the ABI record of each tactic that the library keeps one for, by full name."""
+    records = {
+        tactic.name: read_abi(library, tactic.name.removeprefix(f"{TARGET}."))
+        for tactic in catalog.tactics
+    }
+    return {name: abi for name, abi in records.items() if abi is not None}
 
 
 def golden_objects(model: Model, root: Path | None, disk: Disk) -> dict[str, bytes] | None:

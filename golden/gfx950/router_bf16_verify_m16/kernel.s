@@ -25,15 +25,14 @@
 //       6:7    hidden, then the row of activations
 //       8:9    weight, then the expert's weights
 //       10     byte offsets
-//       11     0xffff0000, the odd BF16 of a pair as F32
 // VGPR  0      lane
 //       1      16 * lane, byte offset of the lane's 8 values in a chunk
 //       2      sum of the lane, then of the wave
 //       4:5    even and odd chain
 //       6:7    pair of activations as F32
 //       8:9    pair of weights as F32
-//       16:31  activations of the four chunks
-//       32:47  weights of the four chunks
+//       10:25  activations of the four chunks
+//       26:41  weights of the four chunks
 // LDS   none
 
 	.amdgcn_target "amdgcn-amd-amdhsa--gfx950"
@@ -50,7 +49,6 @@ netra_router_bf16_verify_m16_gfx950:
 	s_load_dwordx2 s[8:9], s[0:1], 16                         // weight
 	v_lshlrev_b32 v1, 4, v0                                   // 16 * lane
 	v_mov_b32 v2, 0                                           // lane = +0
-	s_mov_b32 s11, 0xffff0000
 	s_waitcnt lgkmcnt(0)                                      // the pointers
 
 // hidden + 4096 * row, weight + 4096 * expert; all eight loads at once, chunk by chunk.
@@ -60,118 +58,119 @@ netra_router_bf16_verify_m16_gfx950:
 	s_lshl_b32 s10, s2, 12
 	s_add_u32 s8, s8, s10
 	s_addc_u32 s9, s9, 0
-	global_load_dwordx4 v[16:19], v1, s[6:7]
-	global_load_dwordx4 v[32:35], v1, s[8:9]
-	global_load_dwordx4 v[20:23], v1, s[6:7] offset:1024
-	global_load_dwordx4 v[36:39], v1, s[8:9] offset:1024
-	global_load_dwordx4 v[24:27], v1, s[6:7] offset:2048
-	global_load_dwordx4 v[40:43], v1, s[8:9] offset:2048
-	global_load_dwordx4 v[28:31], v1, s[6:7] offset:3072
-	global_load_dwordx4 v[44:47], v1, s[8:9] offset:3072
+	global_load_dwordx4 v[10:13], v1, s[6:7]
+	global_load_dwordx4 v[26:29], v1, s[8:9]
+	global_load_dwordx4 v[14:17], v1, s[6:7] offset:1024
+	global_load_dwordx4 v[30:33], v1, s[8:9] offset:1024
+	global_load_dwordx4 v[18:21], v1, s[6:7] offset:2048
+	global_load_dwordx4 v[34:37], v1, s[8:9] offset:2048
+	global_load_dwordx4 v[22:25], v1, s[6:7] offset:3072
+	global_load_dwordx4 v[38:41], v1, s[8:9] offset:3072
 
-// The result lies at out + 2 * (256 * row + expert).
-	s_lshl_b32 s10, s3, 8
-	s_add_u32 s10, s10, s2
-	s_lshl_b32 s10, s10, 1
+// The result lies at out + 512 * row + 2 * expert.
+	s_lshl_b32 s10, s3, 9
+	s_add_u32 s4, s4, s10
+	s_addc_u32 s5, s5, 0
+	s_lshl_b32 s10, s2, 1
 	s_add_u32 s4, s4, s10
 	s_addc_u32 s5, s5, 0
 
 // Chunk 0: a pair of BF16 becomes two F32, both chains advance by one packed operation.
 	s_waitcnt vmcnt(6)                                        // activations and weights of chunk 0
-	v_lshlrev_b32 v6, 16, v16
-	v_and_b32 v7, s11, v16
-	v_lshlrev_b32 v8, 16, v32
-	v_and_b32 v9, s11, v32
+	v_lshlrev_b32 v6, 16, v10
+	v_and_b32 v7, 0xffff0000, v10
+	v_lshlrev_b32 v8, 16, v26
+	v_and_b32 v9, 0xffff0000, v26
 	v_pk_mul_f32 v[4:5], v[6:7], v[8:9]
-	v_lshlrev_b32 v6, 16, v17
-	v_and_b32 v7, s11, v17
-	v_lshlrev_b32 v8, 16, v33
-	v_and_b32 v9, s11, v33
+	v_lshlrev_b32 v6, 16, v11
+	v_and_b32 v7, 0xffff0000, v11
+	v_lshlrev_b32 v8, 16, v27
+	v_and_b32 v9, 0xffff0000, v27
 	v_pk_fma_f32 v[4:5], v[6:7], v[8:9], v[4:5]
-	v_lshlrev_b32 v6, 16, v18
-	v_and_b32 v7, s11, v18
-	v_lshlrev_b32 v8, 16, v34
-	v_and_b32 v9, s11, v34
+	v_lshlrev_b32 v6, 16, v12
+	v_and_b32 v7, 0xffff0000, v12
+	v_lshlrev_b32 v8, 16, v28
+	v_and_b32 v9, 0xffff0000, v28
 	v_pk_fma_f32 v[4:5], v[6:7], v[8:9], v[4:5]
-	v_lshlrev_b32 v6, 16, v19
-	v_and_b32 v7, s11, v19
-	v_lshlrev_b32 v8, 16, v35
-	v_and_b32 v9, s11, v35
+	v_lshlrev_b32 v6, 16, v13
+	v_and_b32 v7, 0xffff0000, v13
+	v_lshlrev_b32 v8, 16, v29
+	v_and_b32 v9, 0xffff0000, v29
 	v_pk_fma_f32 v[4:5], v[6:7], v[8:9], v[4:5]
 	v_add_f32 v4, v4, v5                                      // even + odd
 	v_add_f32 v2, v4, v2                                      // + lane
 
 // Chunk 1: a pair of BF16 becomes two F32, both chains advance by one packed operation.
 	s_waitcnt vmcnt(4)                                        // activations and weights of chunk 1
-	v_lshlrev_b32 v6, 16, v20
-	v_and_b32 v7, s11, v20
-	v_lshlrev_b32 v8, 16, v36
-	v_and_b32 v9, s11, v36
+	v_lshlrev_b32 v6, 16, v14
+	v_and_b32 v7, 0xffff0000, v14
+	v_lshlrev_b32 v8, 16, v30
+	v_and_b32 v9, 0xffff0000, v30
 	v_pk_mul_f32 v[4:5], v[6:7], v[8:9]
-	v_lshlrev_b32 v6, 16, v21
-	v_and_b32 v7, s11, v21
-	v_lshlrev_b32 v8, 16, v37
-	v_and_b32 v9, s11, v37
+	v_lshlrev_b32 v6, 16, v15
+	v_and_b32 v7, 0xffff0000, v15
+	v_lshlrev_b32 v8, 16, v31
+	v_and_b32 v9, 0xffff0000, v31
 	v_pk_fma_f32 v[4:5], v[6:7], v[8:9], v[4:5]
-	v_lshlrev_b32 v6, 16, v22
-	v_and_b32 v7, s11, v22
-	v_lshlrev_b32 v8, 16, v38
-	v_and_b32 v9, s11, v38
+	v_lshlrev_b32 v6, 16, v16
+	v_and_b32 v7, 0xffff0000, v16
+	v_lshlrev_b32 v8, 16, v32
+	v_and_b32 v9, 0xffff0000, v32
 	v_pk_fma_f32 v[4:5], v[6:7], v[8:9], v[4:5]
-	v_lshlrev_b32 v6, 16, v23
-	v_and_b32 v7, s11, v23
-	v_lshlrev_b32 v8, 16, v39
-	v_and_b32 v9, s11, v39
+	v_lshlrev_b32 v6, 16, v17
+	v_and_b32 v7, 0xffff0000, v17
+	v_lshlrev_b32 v8, 16, v33
+	v_and_b32 v9, 0xffff0000, v33
 	v_pk_fma_f32 v[4:5], v[6:7], v[8:9], v[4:5]
 	v_add_f32 v4, v4, v5                                      // even + odd
 	v_add_f32 v2, v4, v2                                      // + lane
 
 // Chunk 2: a pair of BF16 becomes two F32, both chains advance by one packed operation.
 	s_waitcnt vmcnt(2)                                        // activations and weights of chunk 2
-	v_lshlrev_b32 v6, 16, v24
-	v_and_b32 v7, s11, v24
-	v_lshlrev_b32 v8, 16, v40
-	v_and_b32 v9, s11, v40
+	v_lshlrev_b32 v6, 16, v18
+	v_and_b32 v7, 0xffff0000, v18
+	v_lshlrev_b32 v8, 16, v34
+	v_and_b32 v9, 0xffff0000, v34
 	v_pk_mul_f32 v[4:5], v[6:7], v[8:9]
-	v_lshlrev_b32 v6, 16, v25
-	v_and_b32 v7, s11, v25
-	v_lshlrev_b32 v8, 16, v41
-	v_and_b32 v9, s11, v41
+	v_lshlrev_b32 v6, 16, v19
+	v_and_b32 v7, 0xffff0000, v19
+	v_lshlrev_b32 v8, 16, v35
+	v_and_b32 v9, 0xffff0000, v35
 	v_pk_fma_f32 v[4:5], v[6:7], v[8:9], v[4:5]
-	v_lshlrev_b32 v6, 16, v26
-	v_and_b32 v7, s11, v26
-	v_lshlrev_b32 v8, 16, v42
-	v_and_b32 v9, s11, v42
+	v_lshlrev_b32 v6, 16, v20
+	v_and_b32 v7, 0xffff0000, v20
+	v_lshlrev_b32 v8, 16, v36
+	v_and_b32 v9, 0xffff0000, v36
 	v_pk_fma_f32 v[4:5], v[6:7], v[8:9], v[4:5]
-	v_lshlrev_b32 v6, 16, v27
-	v_and_b32 v7, s11, v27
-	v_lshlrev_b32 v8, 16, v43
-	v_and_b32 v9, s11, v43
+	v_lshlrev_b32 v6, 16, v21
+	v_and_b32 v7, 0xffff0000, v21
+	v_lshlrev_b32 v8, 16, v37
+	v_and_b32 v9, 0xffff0000, v37
 	v_pk_fma_f32 v[4:5], v[6:7], v[8:9], v[4:5]
 	v_add_f32 v4, v4, v5                                      // even + odd
 	v_add_f32 v2, v4, v2                                      // + lane
 
 // Chunk 3: a pair of BF16 becomes two F32, both chains advance by one packed operation.
 	s_waitcnt vmcnt(0)                                        // activations and weights of chunk 3
-	v_lshlrev_b32 v6, 16, v28
-	v_and_b32 v7, s11, v28
-	v_lshlrev_b32 v8, 16, v44
-	v_and_b32 v9, s11, v44
+	v_lshlrev_b32 v6, 16, v22
+	v_and_b32 v7, 0xffff0000, v22
+	v_lshlrev_b32 v8, 16, v38
+	v_and_b32 v9, 0xffff0000, v38
 	v_pk_mul_f32 v[4:5], v[6:7], v[8:9]
-	v_lshlrev_b32 v6, 16, v29
-	v_and_b32 v7, s11, v29
-	v_lshlrev_b32 v8, 16, v45
-	v_and_b32 v9, s11, v45
+	v_lshlrev_b32 v6, 16, v23
+	v_and_b32 v7, 0xffff0000, v23
+	v_lshlrev_b32 v8, 16, v39
+	v_and_b32 v9, 0xffff0000, v39
 	v_pk_fma_f32 v[4:5], v[6:7], v[8:9], v[4:5]
-	v_lshlrev_b32 v6, 16, v30
-	v_and_b32 v7, s11, v30
-	v_lshlrev_b32 v8, 16, v46
-	v_and_b32 v9, s11, v46
+	v_lshlrev_b32 v6, 16, v24
+	v_and_b32 v7, 0xffff0000, v24
+	v_lshlrev_b32 v8, 16, v40
+	v_and_b32 v9, 0xffff0000, v40
 	v_pk_fma_f32 v[4:5], v[6:7], v[8:9], v[4:5]
-	v_lshlrev_b32 v6, 16, v31
-	v_and_b32 v7, s11, v31
-	v_lshlrev_b32 v8, 16, v47
-	v_and_b32 v9, s11, v47
+	v_lshlrev_b32 v6, 16, v25
+	v_and_b32 v7, 0xffff0000, v25
+	v_lshlrev_b32 v8, 16, v41
+	v_and_b32 v9, 0xffff0000, v41
 	v_pk_fma_f32 v[4:5], v[6:7], v[8:9], v[4:5]
 	v_add_f32 v4, v4, v5                                      // even + odd
 	v_add_f32 v2, v4, v2                                      // + lane
@@ -214,9 +213,9 @@ netra_router_bf16_verify_m16_gfx950:
 		.amdhsa_system_sgpr_workgroup_id_y 1
 		.amdhsa_system_sgpr_workgroup_id_z 0
 		.amdhsa_system_vgpr_workitem_id 0
-		.amdhsa_next_free_vgpr 48
-		.amdhsa_next_free_sgpr 12
-		.amdhsa_accum_offset 48
+		.amdhsa_next_free_vgpr 42
+		.amdhsa_next_free_sgpr 11
+		.amdhsa_accum_offset 44
 		.amdhsa_float_round_mode_32 0
 		.amdhsa_float_round_mode_16_64 0
 		.amdhsa_float_denorm_mode_32 3
@@ -239,9 +238,9 @@ amdhsa.kernels:
     .private_segment_fixed_size: 0
     .wavefront_size: 64
     .max_flat_workgroup_size: 64
-    .vgpr_count: 48
+    .vgpr_count: 42
     .agpr_count: 0
-    .sgpr_count: 12
+    .sgpr_count: 11
     .args:
       - {.name: out, .offset: 0, .size: 8, .value_kind: global_buffer, .address_space: global, .actual_access: write_only}
       - {.name: hidden, .offset: 8, .size: 8, .value_kind: global_buffer, .address_space: global, .actual_access: read_only}

@@ -240,7 +240,7 @@ netra_moe_down_reduce_decode_m1_gfx950:
 	global_load_dwordx4 v[88:91], v2, s[92:93] offset:2048
 	global_load_dwordx4 v[92:95], v2, s[92:93] offset:3072
 	s_waitcnt lgkmcnt(0)                                      // w_s
-	s_nop 2                                                   // the 12 wait states of the result of block 0
+	s_nop 0                                                   // the 12 wait states of the result of block 0
 	v_mul_f32 v7, s48, v8                                     // a_s * dot
 	v_mul_f32 v7, s68, v7                                     // w_s * (a_s * dot)
 	v_mul_f32 v7, s40, v7                                     // r_w * (...)
@@ -369,7 +369,7 @@ netra_moe_down_reduce_decode_m1_gfx950:
 // Multiply block 12, add block 11.
 	s_waitcnt vmcnt(28)                                       // activations and weights of block 12
 	v_mfma_f32_16x16x128_f8f6f4 v[8:11], v[48:55], v[112:119], 0
-	s_nop 2                                                   // the 12 wait states of the result of block 11
+	s_nop 1                                                   // the 12 wait states of the result of block 11
 	v_mul_f32 v7, s59, v12                                    // a_s * dot
 	v_mul_f32 v7, s79, v7                                     // w_s * (a_s * dot)
 	v_mul_f32 v7, s42, v7                                     // r_w * (...)
@@ -387,7 +387,7 @@ netra_moe_down_reduce_decode_m1_gfx950:
 // Multiply block 14, add block 13.
 	s_waitcnt vmcnt(20)                                       // activations and weights of block 14
 	v_mfma_f32_16x16x128_f8f6f4 v[8:11], v[64:71], v[128:135], 0
-	s_nop 2                                                   // the 12 wait states of the result of block 13
+	s_nop 1                                                   // the 12 wait states of the result of block 13
 	v_mul_f32 v7, s61, v12                                    // a_s * dot
 	v_mul_f32 v7, s81, v7                                     // w_s * (a_s * dot)
 	v_mul_f32 v7, s43, v7                                     // r_w * (...)
@@ -405,7 +405,7 @@ netra_moe_down_reduce_decode_m1_gfx950:
 // Multiply block 16, add block 15.
 	s_waitcnt vmcnt(12)                                       // activations and weights of block 16
 	v_mfma_f32_16x16x128_f8f6f4 v[8:11], v[16:23], v[80:87], 0
-	s_nop 2                                                   // the 12 wait states of the result of block 15
+	s_nop 1                                                   // the 12 wait states of the result of block 15
 	v_mul_f32 v7, s63, v12                                    // a_s * dot
 	v_mul_f32 v7, s83, v7                                     // w_s * (a_s * dot)
 	v_mul_f32 v7, s43, v7                                     // r_w * (...)
@@ -423,7 +423,7 @@ netra_moe_down_reduce_decode_m1_gfx950:
 // Multiply block 18, add block 17.
 	s_waitcnt vmcnt(4)                                        // activations and weights of block 18
 	v_mfma_f32_16x16x128_f8f6f4 v[8:11], v[32:39], v[96:103], 0
-	s_nop 2                                                   // the 12 wait states of the result of block 17
+	s_nop 1                                                   // the 12 wait states of the result of block 17
 	v_mul_f32 v7, s65, v12                                    // a_s * dot
 	v_mul_f32 v7, s85, v7                                     // w_s * (a_s * dot)
 	v_mul_f32 v7, s44, v7                                     // r_w * (...)
@@ -516,7 +516,7 @@ netra_moe_down_reduce_decode_m1_gfx950:
 	global_load_dwordx4 v[88:91], v2, s[92:93] offset:2048
 	global_load_dwordx4 v[92:95], v2, s[92:93] offset:3072
 	s_waitcnt lgkmcnt(0)                                      // w_s
-	s_nop 2                                                   // the 12 wait states of the result of block 0
+	s_nop 0                                                   // the 12 wait states of the result of block 0
 	v_mul_f32 v144, s48, v8                                   // a_s * dot
 	v_mul_f32 v144, s68, v144                                 // w_s * (a_s * dot)
 	v_mul_f32 v144, s40, v144                                 // r_w * (...)
@@ -590,7 +590,7 @@ netra_moe_down_reduce_decode_m1_gfx950:
 // Multiply block 8, scale block 7.
 	s_waitcnt vmcnt(28)                                       // activations and weights of block 8
 	v_mfma_f32_16x16x128_f8f6f4 v[8:11], v[16:23], v[80:87], 0
-	s_nop 3                                                   // the 12 wait states of the result of block 7
+	s_nop 2                                                   // the 12 wait states of the result of block 7
 	v_mul_f32 v151, s55, v12                                  // a_s * dot
 	v_mul_f32 v151, s75, v151                                 // w_s * (a_s * dot)
 	v_mul_f32 v151, s41, v151                                 // r_w * (...)
@@ -606,7 +606,7 @@ netra_moe_down_reduce_decode_m1_gfx950:
 // Multiply block 10, scale block 9.
 	s_waitcnt vmcnt(20)                                       // activations and weights of block 10
 	v_mfma_f32_16x16x128_f8f6f4 v[8:11], v[32:39], v[96:103], 0
-	s_nop 3                                                   // the 12 wait states of the result of block 9
+	s_nop 2                                                   // the 12 wait states of the result of block 9
 	v_mul_f32 v153, s57, v12                                  // a_s * dot
 	v_mul_f32 v153, s77, v153                                 // w_s * (a_s * dot)
 	v_mul_f32 v153, s42, v153                                 // r_w * (...)
@@ -622,7 +622,7 @@ netra_moe_down_reduce_decode_m1_gfx950:
 // Multiply block 12, scale block 11.
 	s_waitcnt vmcnt(12)                                       // activations and weights of block 12
 	v_mfma_f32_16x16x128_f8f6f4 v[8:11], v[48:55], v[112:119], 0
-	s_nop 3                                                   // the 12 wait states of the result of block 11
+	s_nop 2                                                   // the 12 wait states of the result of block 11
 	v_mul_f32 v155, s59, v12                                  // a_s * dot
 	v_mul_f32 v155, s79, v155                                 // w_s * (a_s * dot)
 	v_mul_f32 v155, s42, v155                                 // r_w * (...)
@@ -638,7 +638,7 @@ netra_moe_down_reduce_decode_m1_gfx950:
 // Multiply block 14, scale block 13.
 	s_waitcnt vmcnt(4)                                        // activations and weights of block 14
 	v_mfma_f32_16x16x128_f8f6f4 v[8:11], v[64:71], v[128:135], 0
-	s_nop 3                                                   // the 12 wait states of the result of block 13
+	s_nop 2                                                   // the 12 wait states of the result of block 13
 	v_mul_f32 v157, s61, v12                                  // a_s * dot
 	v_mul_f32 v157, s81, v157                                 // w_s * (a_s * dot)
 	v_mul_f32 v157, s43, v157                                 // r_w * (...)

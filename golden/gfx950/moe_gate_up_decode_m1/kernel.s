@@ -171,7 +171,7 @@ netra_moe_gate_up_decode_m1_gfx950:
 	global_load_dwordx4 v[88:91], v2, s[68:69] offset:2048
 	global_load_dwordx4 v[92:95], v2, s[68:69] offset:3072
 	s_waitcnt lgkmcnt(0)                                      // w_s
-	s_nop 2                                                   // the 12 wait states of the result of block 0
+	s_nop 0                                                   // the 12 wait states of the result of block 0
 	v_mul_f32 v6, s32, v8                                     // a_s * dot
 	v_mul_f32 v6, s48, v6                                     // w_s * (a_s * dot)
 	v_add_f32 v5, v5, v6                                      // acc + ...
@@ -245,7 +245,7 @@ netra_moe_gate_up_decode_m1_gfx950:
 // Multiply K block 8, add block 7.
 	s_waitcnt vmcnt(28)                                       // activations and weights of K block 8
 	v_mfma_f32_16x16x128_f8f6f4 v[8:11], v[16:23], v[80:87], 0
-	s_nop 3                                                   // the 12 wait states of the result of block 7
+	s_nop 2                                                   // the 12 wait states of the result of block 7
 	v_mul_f32 v6, s39, v12                                    // a_s * dot
 	v_mul_f32 v6, s55, v6                                     // w_s * (a_s * dot)
 	v_add_f32 v5, v5, v6                                      // acc + ...
@@ -261,7 +261,7 @@ netra_moe_gate_up_decode_m1_gfx950:
 // Multiply K block 10, add block 9.
 	s_waitcnt vmcnt(20)                                       // activations and weights of K block 10
 	v_mfma_f32_16x16x128_f8f6f4 v[8:11], v[32:39], v[96:103], 0
-	s_nop 3                                                   // the 12 wait states of the result of block 9
+	s_nop 2                                                   // the 12 wait states of the result of block 9
 	v_mul_f32 v6, s41, v12                                    // a_s * dot
 	v_mul_f32 v6, s57, v6                                     // w_s * (a_s * dot)
 	v_add_f32 v5, v5, v6                                      // acc + ...
@@ -277,7 +277,7 @@ netra_moe_gate_up_decode_m1_gfx950:
 // Multiply K block 12, add block 11.
 	s_waitcnt vmcnt(12)                                       // activations and weights of K block 12
 	v_mfma_f32_16x16x128_f8f6f4 v[8:11], v[48:55], v[112:119], 0
-	s_nop 3                                                   // the 12 wait states of the result of block 11
+	s_nop 2                                                   // the 12 wait states of the result of block 11
 	v_mul_f32 v6, s43, v12                                    // a_s * dot
 	v_mul_f32 v6, s59, v6                                     // w_s * (a_s * dot)
 	v_add_f32 v5, v5, v6                                      // acc + ...
@@ -293,7 +293,7 @@ netra_moe_gate_up_decode_m1_gfx950:
 // Multiply K block 14, add block 13.
 	s_waitcnt vmcnt(4)                                        // activations and weights of K block 14
 	v_mfma_f32_16x16x128_f8f6f4 v[8:11], v[64:71], v[128:135], 0
-	s_nop 3                                                   // the 12 wait states of the result of block 13
+	s_nop 2                                                   // the 12 wait states of the result of block 13
 	v_mul_f32 v6, s45, v12                                    // a_s * dot
 	v_mul_f32 v6, s61, v6                                     // w_s * (a_s * dot)
 	v_add_f32 v5, v5, v6                                      // acc + ...

@@ -11,14 +11,15 @@ from netra_build.records.model import Model
 
 def operation_place(model: Model, index: int, operation: Operation) -> str:
     """Return the location of an operation: its pointer in a graph, else its name."""
-    if model.is_explicit:
-        return f"{model.location}#/graph/operations/{index}"
+    if model.graph_pointer is not None:
+        return f"{model.location}#{model.graph_pointer}/operations/{index}"
     return f'{model.location} operation "{operation.name}"'
 
 
 def attribute_fields(model: Model, index: int, operation: Operation) -> Fields:
     """Return the attributes of an operation for typed reading."""
     value: Json = thaw(operation.attributes)
-    if model.is_explicit:
-        return Fields(value, model.location, f"/graph/operations/{index}/attributes")
+    if model.graph_pointer is not None:
+        pointer = f"{model.graph_pointer}/operations/{index}/attributes"
+        return Fields(value, model.location, pointer)
     return Fields(value, f'{model.location} operation "{operation.name}"')

@@ -18,6 +18,7 @@ COMMANDS = {
     "explain": "explain",
     "inspect": "inspect_engine",
     "list-tactics": "list_tactics",
+    "validate": "validate",
     "golden": "golden_accept",
     "pin": "pin",
     "rebuild": "rebuild",

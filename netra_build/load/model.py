@@ -45,7 +45,7 @@ def read_model_bytes(data: bytes, location: str, library: Library) -> Model:
         configuration_hash=stable_hash(document),
         tensor_parallel=configuration.integer("tensor_parallel", 1, low=1, high=2**31 - 1),
         location=location,
-        is_explicit=fields.has("graph"),
+        graph_pointer="/graph" if fields.has("graph") else None,
     )
 
 

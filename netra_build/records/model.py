@@ -11,7 +11,11 @@ from netra_build.records.ir import Graph
 
 @dataclass(frozen=True)
 class Model:
-    """The graph of a model description with the values that engine.json repeats."""
+    """The graph of a model description with the values that engine.json repeats.
+
+    ``graph_pointer`` is the JSON pointer of the graph in the file at ``location``, or None when
+    a frontend made the graph.
+    """
 
     name: str
     configuration: Mapping[str, Json]
@@ -19,4 +23,4 @@ class Model:
     configuration_hash: str
     tensor_parallel: int
     location: str
-    is_explicit: bool = False
+    graph_pointer: str | None = None

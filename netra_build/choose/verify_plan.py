@@ -1,0 +1,175 @@
+"""Plan an engine again from its own graph and the library, and compare every document."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from itertools import product
+
+from netra_build.choose.documents import engine_documents, engine_sources
+from netra_build.choose.engine_folder import MANIFEST, EngineFolder
+from netra_build.choose.memory import PLACEMENTS
+from netra_build.choose.plan import PlanOptions, plan_engine
+from netra_build.choose.session import kernel_abis
+from netra_build.choose.verify_files import golden_path
+from netra_build.core.canonical_json import Json
+from netra_build.core.errors import BadInput
+from netra_build.core.json_difference import Difference, first_difference
+from netra_build.load.catalog import load_catalog
+from netra_build.load.fields import Fields
+from netra_build.load.graph import read_graph
+from netra_build.load.library import Library
+from netra_build.load.profiles import choose_profile, load_profiles
+from netra_build.records.model import Model
+from netra_build.records.plan import EnginePlan
+
+HINT = "the file was edited, or the library is not the one that the engine was compiled from"
+NOT_DERIVED = ("compiler", "engine_id")
+STATUS_WORDS = {
+    "static": ("pending", "passed", "not_applicable"),
+    "cross_assembly": ("not_run", "passed", "not_applicable"),
+}
+EQUIVALENCE_WORDS = (
+    "not_run_for_generated_symbol",
+    "text_byte_identical",
+    "text_differs",
+    "descriptor_differs",
+    "metadata_differs",
+)
+
+
+def check_against_library(engine: EngineFolder, library: Library, *, strict: bool) -> None:
+    """Raise ``BadInput`` with the first pointer at which the engine differs from its derivation.
+
+    The options of the compilation (experiments, placement) are not recorded; they are the ones
+    that give the least difference.
+    """
+    found: tuple[str, Difference] | None = None
+    for plan in _plans(engine, library, strict):
+        found = _first_lie(engine, plan)
+        if found is None:
+            if plan.problems:
+                raise plan.problems[0]
+            return
+        if not found[0].endswith(("explain.json", "memory_plan.json")):
+            break
+    if found is not None:
+        name, difference = found
+        raise BadInput(
+            "content differs from what the graph and the library give",
+            location=f"{engine.location(name)}#{difference.pointer}",
+            expected=difference.expected,
+            got=difference.actual,
+            hint=HINT,
+        )
+
+
+def _plans(engine: EngineFolder, library: Library, strict: bool) -> Iterator[EnginePlan]:
+    manifest = engine.fields(MANIFEST)
+    model = _model(engine, manifest)
+    profiles = load_profiles(library, model.tensor_parallel)
+    name = Fields(manifest.array("profiles")[0], manifest.location, "/profiles/0").text("name")
+    profile = choose_profile(profiles, name, manifest.place("profiles"))
+    catalog = load_catalog(library, derive_pins=True)
+    golden = _golden(engine, manifest)
+    for experimental, placement in product(_experiments(manifest), PLACEMENTS):
+        options = PlanOptions(
+            allow_experimental=experimental,
+            checkpoint_hash=manifest.optional_text("checkpoint_hash"),
+            golden=golden,
+            strict=strict,
+            placement=placement,
+            abi_by_tactic=kernel_abis(library, catalog) if strict else None,
+        )
+        yield plan_engine(model, profile, catalog, [item.name for item in profiles], options)
+
+
+def _experiments(manifest: Fields) -> tuple[bool, ...]:
+    for operation in manifest.objects("operations"):
+        if operation.value.get("maturity") == "experiment":
+            return (True,)
+    return (False, True)
+
+
+def _model(engine: EngineFolder, manifest: Fields) -> Model:
+    graph = engine.fields("graph.json")
+    return Model(
+        name=graph.text("name"),
+        configuration=manifest.child("deployment_guards").value,
+        graph=read_graph(graph),
+        configuration_hash=manifest.digest("model_configuration_hash"),
+        tensor_parallel=manifest.integer("tensor_parallel", low=1),
+        location=engine.location("graph.json"),
+        graph_pointer="",
+    )
+
+
+def _golden(engine: EngineFolder, manifest: Fields) -> dict[str, bytes] | None:
+    """Return the materialized golden objects by file name, or None when none is."""
+    found: dict[str, bytes] = {}
+    for artifact in manifest.objects("golden_artifacts"):
+        path = golden_path(artifact)
+        if artifact.boolean("materialized"):
+            if not engine.has(path):
+                artifact.refuse(f'golden code object "{path}" is missing', "path")
+            digest = artifact.digest("sha256")
+            if engine.sha256(path) != digest:
+                artifact.refuse(
+                    f'golden code object "{path}" has another digest',
+                    "sha256",
+                    expected=digest,
+                    got=engine.sha256(path),
+                )
+            found[path.removeprefix("hsaco/")] = engine.read(path)
+    return found or None
+
+
+def _first_lie(engine: EngineFolder, plan: EnginePlan) -> tuple[str, Difference] | None:
+    for name, data in engine_sources(plan).items():
+        if not engine.has(name):
+            return name, Difference("", "a file", "nothing")
+        if engine.read(name) != data:
+            return name, Difference("", "other bytes", f"sha256 {engine.sha256(name)}")
+    documents = engine_documents(plan)
+    order = [name for name in documents if name not in (MANIFEST, "explain.json")]
+    for name in (*order, MANIFEST, "explain.json"):
+        actual = copy.deepcopy(engine.document(name))
+        expected = documents[name]
+        if name == MANIFEST:
+            _forget(expected, actual)
+        elif name == "validation_plan.json":
+            _forget_progress(engine, expected, actual)
+        difference = first_difference(expected, actual)
+        if difference is not None:
+            return name, difference
+    return None
+
+
+def _forget(expected: dict[str, Json], actual: dict[str, Json]) -> None:
+    """Leave aside what the graph and the library do not decide."""
+    for document in (expected, actual):
+        for key in NOT_DERIVED:
+            document.pop(key, None)
+    for operation, planned in zip(actual["operations"], expected["operations"], strict=False):
+        if "hsaco_sha256" not in planned and isinstance(operation, dict):
+            operation.pop("hsaco_sha256", None)
+
+
+def _forget_progress(
+    engine: EngineFolder, expected: dict[str, Json], actual: dict[str, Json]
+) -> None:
+    """Leave aside how far the validation plan has come, once its words are known ones."""
+    fields = Fields(actual, engine.location("validation_plan.json"))
+    for key, words in STATUS_WORDS.items():
+        fields.word(key, words)
+    for candidate in fields.objects("candidates"):
+        candidate.word("equivalence_status", EQUIVALENCE_WORDS)
+        report = candidate.optional_text("equivalence_report")
+        if report is not None and not engine.has(report):
+            candidate.refuse(f'report "{report}" is missing', "equivalence_report")
+    for document in (expected, actual):
+        for key in STATUS_WORDS:
+            document.pop(key, None)
+        for item in document["candidates"]:
+            item.pop("equivalence_status", None)
+            item.pop("equivalence_report", None)

@@ -1,0 +1,48 @@
+"""``netra validate``: derive again what an engine directory claims; build it with ``--build``."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from netra_build.choose.verify import ValidationOptions, validate_engine
+from netra_build.commands.library_option import add_library_root, library_anchors
+from netra_build.core.canonical_json import canonical_text
+from netra_build.core.disk import RealDisk
+from netra_build.load.library import open_library
+
+NAME = "validate"
+HELP = "check an engine directory, and build its code objects on request"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("--engine", type=Path, required=True, help="engine directory")
+    parser.add_argument("--static", action="store_true", help="check only (the default)")
+    parser.add_argument("--build", action="store_true", help="assemble the kernels as well")
+    parser.add_argument("--strict", action="store_true", help="refuse weak plans too")
+    parser.add_argument(
+        "--self-contained",
+        action="store_true",
+        help="do not compare with the library's tactics",
+    )
+    parser.add_argument("--toolchain", type=Path, help="folder of the LLVM programs")
+    add_library_root(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Validate and print the summary as one JSON line."""
+    disk = RealDisk()
+    anchors = (options.engine, *library_anchors())
+    library = open_library(disk, options.library_root, anchors)
+    wanted = ValidationOptions(options.self_contained, options.strict)
+    result = validate_engine(options.engine, disk, library, wanted)
+    if options.build:
+        result["built"] = build(options, disk)
+    print(canonical_text(result), end="")
+    return 0
+
+
+def build(options: argparse.Namespace, disk: RealDisk) -> list[object]:
+    """Build the engine's code objects and return their records."""
+    raise NotImplementedError

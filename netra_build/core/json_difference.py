@@ -1,0 +1,70 @@
+"""Where two JSON documents part: the first pointer and both values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from netra_build.core.canonical_json import Json
+
+ABSENT = "nothing"
+MAX_SHOWN = 120
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The JSON pointer of the first difference, and what stands there on each side."""
+
+    pointer: str
+    expected: str
+    actual: str
+
+
+def first_difference(expected: Json, actual: Json) -> Difference | None:
+    """Return the first difference in key and index order, or None when both are equal.
+
+    True and 1 differ, and so do 1 and 1.0.
+    """
+    stack: list[tuple[str, Json, Json]] = [("", expected, actual)]
+    while stack:
+        pointer, one, other = stack.pop()
+        if isinstance(one, dict) and isinstance(other, dict):
+            keys = sorted({*one, *other}, reverse=True)
+            below = [(_escaped(key), one.get(key, _GAP), other.get(key, _GAP)) for key in keys]
+        elif isinstance(one, list) and isinstance(other, list):
+            indices = range(max(len(one), len(other)) - 1, -1, -1)
+            below = [(str(i), _item(one, i), _item(other, i)) for i in indices]
+        elif type(one) is not type(other) or one != other:
+            return Difference(pointer, _shown(one), _shown(other))
+        else:
+            continue
+        stack += [(f"{pointer}/{key}", left, right) for key, left, right in below]
+    return None
+
+
+class _Gap:
+    """Stands for a key or index that one side lacks."""
+
+
+_GAP = _Gap()
+
+
+def _item(values: list[Json], index: int) -> Json:
+    return values[index] if index < len(values) else _GAP
+
+
+def _escaped(key: str) -> str:
+    return key.replace("~", "~0").replace("/", "~1")
+
+
+def _shown(value: Json) -> str:
+    if isinstance(value, _Gap):
+        return ABSENT
+    if isinstance(value, dict):
+        return f"an object of {len(value)} keys"
+    if isinstance(value, list):
+        return f"an array of {len(value)} items"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if value is None:
+        return "null"
+    return (f'"{value}"' if isinstance(value, str) else str(value))[:MAX_SHOWN]

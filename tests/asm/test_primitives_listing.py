@@ -14,6 +14,21 @@ from netra_build.asm.toolchain import Toolchain
 
 COMMON = "kernels/gfx950/templates/common"
 
+COVERED = (
+    "addressing",
+    "descriptor",
+    "guards",
+    "kernargs",
+    "metadata",
+    "mfma",
+    "module",
+    "numerics",
+    "reductions",
+    "regs",
+    "waits",
+)
+"""The files whose primitives are all tested here."""
+
 LISTINGS = {
     "kernargs": (
         "kernargs regs",
@@ -489,7 +504,8 @@ def test_a_load_displacement_beyond_its_field_is_refused(root: Path, toolchain: 
 
 
 def test_every_primitive_has_a_test(root: Path) -> None:
-    texts = [path.read_text(encoding="utf-8") for path in (root / COMMON).glob("*.inc")]
+    """Of the files that this module covers; other files have modules of their own."""
+    texts = [(root / COMMON / f"{name}.inc").read_text(encoding="utf-8") for name in COVERED]
     defined = set(re.findall(r"^\s*\.macro (\w+)", "\n".join(texts), re.MULTILINE))
     bodies = [FRAME, *(body for _, body, _ in LISTINGS.values())]
     used = {word for body in bodies for word in re.findall(r"NETRA_\w+", body)}

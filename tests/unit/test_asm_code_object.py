@@ -1,0 +1,170 @@
+"""Code objects: sections, symbols, kernels; damage of every kind gives one line."""
+
+from __future__ import annotations
+
+import base64
+import struct
+from pathlib import Path
+
+import pytest
+
+from netra_build.asm.code_object import Symbol, read_code_object
+from netra_build.core.errors import BadInput
+
+SAMPLES = Path(__file__).parent / "asm_samples"
+SECTIONS_AT, SECTION_COUNT = 0xA08, 14
+
+
+def sample(name: str) -> bytes:
+    return base64.b64decode((SAMPLES / f"{name}.base64").read_text())
+
+
+LINKED = sample("two_kernels.hsaco")
+
+
+def changed(offset: int, layout: str, *values: int) -> bytes:
+    data = bytearray(LINKED)
+    struct.pack_into(layout, data, offset, *values)
+    return bytes(data)
+
+
+def fault(data: bytes) -> str:
+    with pytest.raises(BadInput) as caught:
+        read_code_object(data, "k.hsaco")
+    return str(caught.value)
+
+
+def test_a_linked_object_is_read():
+    code = read_code_object(LINKED, "k")
+    assert code.data == LINKED
+    assert (code.machine, code.e_flags, code.os_abi, code.abi_version) == (224, 0x54F, 64, 4)
+    assert code.target == "amdgcn-amd-amdhsa--gfx950"
+    assert [s.name for s in code.sections[:4]] == ["", ".note", ".dynsym", ".gnu.hash"]
+    assert (code.text_address, len(code.text)) == (0x1700, 0x108)
+    assert code.text[:4] == bytes.fromhex("000106c0")
+    assert code.symbols == (
+        Symbol("sample_first", 0x1700, 40, "func", "global", "protected"),
+        Symbol("sample_second", 0x1800, 8, "func", "global", "protected"),
+        Symbol("sample_first.kd", 0x640, 64, "object", "global", "protected"),
+        Symbol("sample_second.kd", 0x680, 64, "object", "global", "protected"),
+    )
+    assert code.metadata["amdhsa.version"] == [1, 2]
+
+
+def test_kernels_join_symbol_descriptor_code_and_metadata():
+    first, second = read_code_object(LINKED, "k").kernels
+    assert (first.symbol, first.descriptor_address, first.entry_address) == (
+        "sample_first",
+        0x640,
+        0x1700,
+    )
+    assert (len(first.code), second.code.hex()) == (40, "010080bf000081bf")
+    assert first.descriptor.entry_byte_offset == 0x1700 - 0x640
+    assert first.metadata is not None
+    assert [a.name for a in first.metadata.arguments] == ["output", "rows"]
+    assert second.metadata is not None
+    assert second.metadata.required_workgroup_size == (64, 1, 1)
+
+
+def test_a_sealed_object_reads_the_same_kernels():
+    assert read_code_object(sample("two_kernels.sealed"), "s").kernels == (
+        read_code_object(LINKED, "k").kernels
+    )
+
+
+def test_sections_and_kernels_are_found_by_name():
+    code = read_code_object(LINKED, "k")
+    found = code.section(".rodata")
+    assert found is not None
+    assert (found.kind, found.address, found.size) == ("progbits", 0x640, 128)
+    assert code.section(".data") is None
+    assert code.kernel("sample_second", "k").entry_address == 0x1800
+    with pytest.raises(BadInput) as caught:
+        code.kernel("other", "k")
+    assert str(caught.value) == (
+        'k: code object has no kernel "other"; it has "sample_first", "sample_second"'
+    )
+
+
+@pytest.mark.parametrize(
+    ("data", "line"),
+    [
+        (b"", "not a 64-bit little-endian ELF file"),
+        (b"\x7fELF\x01\x01\x01" + bytes(90), "not a 64-bit little-endian ELF file"),
+        (LINKED[:40], "code object is cut short"),
+        (LINKED[:300], "code object is damaged"),
+        (changed(18, "<H", 62), "ELF file is for another machine; expected 224, got 62"),
+        (
+            sample("two_kernels.o"),
+            "code object is not linked; expected ELF type 3, got 1\n"
+            "hint: link it with ld.lld -shared",
+        ),
+        (
+            changed(60, "<H", 0),
+            "code object has an unusable number of sections; expected 1 to 1024, got 0",
+        ),
+        (changed(SECTIONS_AT + 7 * 64 + 32, "<Q", 1 << 62), 'section ".text" leaves the file'),
+        (changed(SECTIONS_AT + 7 * 64 + 24, "<Q", 1 << 63), 'section ".text" leaves the file'),
+        (changed(SECTIONS_AT + 2 * 64 + 56, "<Q", 0), "code object is damaged"),
+        (changed(SECTIONS_AT + 2 * 64, "<I", 0), "code object has no dynamic symbol table"),
+        (
+            changed(SECTIONS_AT + 1 * 64 + 4, "<I", 1),
+            "code object has the wrong number of metadata notes; expected 1, got 0",
+        ),
+        (
+            changed(0x640 + 16, "<q", 0x10C4),
+            'descriptor of "sample_first" does not lead to its entry; expected 0x1700, got 0x1704',
+        ),
+        (
+            changed(0x4F0 + 24 + 4, "<B", 0x11),
+            'kernel "sample_first" has no function symbol',
+        ),
+        (
+            changed(0x4F0 + 24 + 16, "<Q", 1 << 40),
+            'code of "sample_first" lies in no section',
+        ),
+        (
+            changed(0x4F0 + 72 + 8, "<Q", 0x100000),
+            'descriptor "sample_first.kd" lies in no section',
+        ),
+        (
+            changed(0x4F0 + 96 + 4, "<B", 0x12),
+            'metadata names "sample_second.kd", which is no symbol',
+        ),
+    ],
+)
+def test_each_fault_has_its_line(data, line):
+    assert fault(data) == f"k.hsaco: {line}"
+
+
+def test_overlapping_sections_cannot_multiply_the_file():
+    data = bytearray(LINKED)
+    for index in range(1, SECTION_COUNT):
+        struct.pack_into("<I", data, SECTIONS_AT + index * 64 + 4, 1)
+        struct.pack_into("<2Q", data, SECTIONS_AT + index * 64 + 24, 0, len(LINKED))
+    assert fault(bytes(data)) == "k.hsaco: sections overlap"
+
+
+def test_too_many_symbols_are_refused():
+    data = bytearray(LINKED)
+    struct.pack_into("<2Q", data, SECTIONS_AT + 2 * 64 + 24, len(data), 65537 * 24)
+    assert fault(bytes(data) + bytes(65537 * 24)) == ("k.hsaco: dynamic symbol table is unusable")
+
+
+def test_damage_anywhere_gives_one_line_or_a_reading(rng):
+    lines = []
+    for _ in range(300):
+        data = bytearray(LINKED)
+        for _ in range(rng.randrange(1, 4)):
+            data[rng.randrange(len(data))] = rng.randrange(256)
+        try:
+            read_code_object(bytes(data), "k")
+        except BadInput as error:
+            lines.append(error.line())
+    assert len(lines) > 50
+    assert all(line.startswith("k") and "\n" not in line for line in lines)
+
+
+def test_every_truncation_gives_one_line():
+    for size in range(0, len(LINKED), 7):
+        assert fault(LINKED[:size]).startswith("k.hsaco: ")

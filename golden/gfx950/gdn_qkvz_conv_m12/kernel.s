@@ -40,10 +40,10 @@
 //       19     first channel of the work-group, 256 * (x % 32)
 //       20, 21 state index, window index
 //       22     tokens that follow the current one
-//       23:24  products
-//       25     bytes to the next token's row of qkvz, 0 after the last
-//       26     log2(e)
-//       27     -126.0
+//       24:25  products; byte offsets
+//       26     bytes to the next token's row of qkvz, 0 after the last
+//       27     log2(e)
+//       28     -126.0
 //       30:31  second carry of a scaled division
 // VGPR  0      work-item, then channel
 //       1      2 * channel, byte offset in a row
@@ -52,12 +52,12 @@
 //       4:7    weights w0 .. w3
 //       8:10   history h0, h1, h2
 //       11     input x
-//       12:15  products p0 .. p3, then temporaries
-//       16     a
-//       17     1 + exp(-a), then the result
-//       18, 19 temporaries of the division
-//       20:21  weights as loaded
-//       22, 23 64.0 and the integer -64
+//       12:16  products p0 .. p3 and a packed pair, then temporaries of the division
+//       17     a
+//       18     1 + exp(-a), then the result
+//       19, 20 64.0 and the integer -64
+//       21, 22 temporaries of the exponential
+//       24:25  weights as loaded
 // LDS   none
 
 	.amdgcn_target "amdgcn-amd-amdhsa--gfx950"
@@ -82,10 +82,11 @@ netra_gdn_qkvz_conv_m12_gfx950:
 	s_cbranch_scc1 .Lnetra_gdn_qkvz_conv_m12_gfx950_done
 
 // Both indices of the sequence; -1 in either leaves it untouched.
-	s_lshl_b32 s23, s3, 2
-	s_add_u32 s10, s10, s23                                   // state_idx + 4 * sequence
+	s_lshl_b32 s24, s3, 2
+	s_add_u32 s10, s10, s24                                   // state_idx + 4 * sequence
 	s_addc_u32 s11, s11, 0
-	s_add_u32 s14, s14, s23                                   // window_idx + 4 * sequence
+	s_lshl_b32 s24, s3, 2
+	s_add_u32 s14, s14, s24                                   // window_idx + 4 * sequence
 	s_addc_u32 s15, s15, 0
 	s_load_dword s20, s[10:11], 0
 	s_load_dword s21, s[14:15], 0
@@ -97,43 +98,43 @@ netra_gdn_qkvz_conv_m12_gfx950:
 
 // Bases in 64 bits: qkvz + 294912 * sequence (12 rows of 24576 bytes), state + 49152 * state index,
 // window + 589824 * window index (12 snapshots of 49152 bytes), out + 196608 * sequence.
-	s_mul_i32 s23, s3, 0x48000
-	s_mul_hi_u32 s24, s3, 0x48000
-	s_add_u32 s4, s4, s23
-	s_addc_u32 s5, s5, s24
-	s_mul_i32 s23, s20, 0xc000
-	s_mul_hi_u32 s24, s20, 0xc000
-	s_add_u32 s8, s8, s23
-	s_addc_u32 s9, s9, s24
-	s_mul_i32 s23, s21, 0x90000
-	s_mul_hi_u32 s24, s21, 0x90000
-	s_add_u32 s12, s12, s23
-	s_addc_u32 s13, s13, s24
-	s_mul_i32 s23, s3, 0x30000
-	s_mul_hi_u32 s24, s3, 0x30000
-	s_add_u32 s16, s16, s23
-	s_addc_u32 s17, s17, s24
+	s_mul_i32 s24, s3, 0x48000
+	s_mul_hi_u32 s25, s3, 0x48000
+	s_add_u32 s4, s4, s24
+	s_addc_u32 s5, s5, s25
+	s_mul_i32 s24, s20, 0xc000
+	s_mul_hi_u32 s25, s20, 0xc000
+	s_add_u32 s8, s8, s24
+	s_addc_u32 s9, s9, s25
+	s_mul_i32 s24, s21, 0x90000
+	s_mul_hi_u32 s25, s21, 0x90000
+	s_add_u32 s12, s12, s24
+	s_addc_u32 s13, s13, s25
+	s_mul_i32 s24, s3, 0x30000
+	s_mul_hi_u32 s25, s3, 0x30000
+	s_add_u32 s16, s16, s24
+	s_addc_u32 s17, s17, s25
 
 // The channel's byte offsets; its weights, history and first input.
 	v_add_u32 v0, s19, v0                                     // channel
 	v_lshlrev_b32 v1, 1, v0
 	v_mul_u32_u24 v2, 6, v0
 	v_lshlrev_b32 v3, 3, v0
-	global_load_dwordx2 v[20:21], v3, s[6:7]
+	global_load_dwordx2 v[24:25], v3, s[6:7]
 	global_load_ushort v8, v2, s[8:9]
 	global_load_ushort v9, v2, s[8:9] offset:2
 	global_load_ushort v10, v2, s[8:9] offset:4
 	global_load_ushort v3, v1, s[4:5]
 	s_mov_b32 s22, 11                                         // tokens after the first
-	s_mov_b32 s26, 0x3fb8aa3b                                 // log2(e)
-	s_mov_b32 s27, 0xc2fc0000                                 // -126.0
-	v_mov_b32 v22, 0x42800000                                 // 64.0
-	v_mov_b32 v23, 0xffffffc0                                 // -64
+	s_mov_b32 s27, 0x3fb8aa3b                                 // log2(e)
+	s_mov_b32 s28, 0xc2fc0000                                 // -126.0
+	v_mov_b32 v19, 0x42800000                                 // 64.0
+	v_mov_b32 v20, 0xffffffc0                                 // -64
 	s_waitcnt vmcnt(0)                                        // weights, history, first input
-	v_lshlrev_b32 v4, 16, v20
-	v_and_b32 v5, 0xffff0000, v20
-	v_lshlrev_b32 v6, 16, v21
-	v_and_b32 v7, 0xffff0000, v21
+	v_lshlrev_b32 v4, 16, v24
+	v_and_b32 v5, 0xffff0000, v24
+	v_lshlrev_b32 v6, 16, v25
+	v_and_b32 v7, 0xffff0000, v25
 	v_lshlrev_b32 v8, 16, v8
 	v_lshlrev_b32 v9, 16, v9
 	v_lshlrev_b32 v10, 16, v10
@@ -143,8 +144,8 @@ netra_gdn_qkvz_conv_m12_gfx950:
 	s_waitcnt vmcnt(4)                                        // the input, which 4 stores follow
 	v_lshlrev_b32 v11, 16, v3                                 // x
 	s_cmp_lg_u32 s22, 0
-	s_cselect_b32 s25, 0x6000, 0                              // a row of qkvz is 24576 bytes
-	s_add_u32 s4, s4, s25
+	s_cselect_b32 s26, 0x6000, 0                              // a row of qkvz is 24576 bytes
+	s_add_u32 s4, s4, s26
 	s_addc_u32 s5, s5, 0
 	global_load_ushort v3, v1, s[4:5]
 
@@ -153,48 +154,48 @@ netra_gdn_qkvz_conv_m12_gfx950:
 	v_mul_f32 v13, v9, v5                                     // h1 * w1
 	v_mul_f32 v14, v10, v6                                    // h2 * w2
 	v_mul_f32 v15, v11, v7                                    // x * w3
-	v_cvt_pk_bf16_f32 v12, v12, v13                           // p1, p0
-	v_cvt_pk_bf16_f32 v14, v14, v15                           // p3, p2
-	v_and_b32 v13, 0xffff0000, v12                            // p1
-	v_lshlrev_b32 v12, 16, v12                                // p0
-	v_and_b32 v15, 0xffff0000, v14                            // p3
-	v_lshlrev_b32 v14, 16, v14                                // p2
-	v_add_f32 v16, v12, v13
-	v_add_f32 v16, v16, v14
-	v_add_f32 v16, v16, v15                                   // a
+	v_cvt_pk_bf16_f32 v16, v12, v13                           // p1, p0
+	v_lshlrev_b32 v12, 16, v16
+	v_and_b32 v13, 0xffff0000, v16
+	v_cvt_pk_bf16_f32 v16, v14, v15                           // p3, p2
+	v_lshlrev_b32 v14, 16, v16
+	v_and_b32 v15, 0xffff0000, v16
+	v_add_f32 v17, v12, v13
+	v_add_f32 v17, v17, v14
+	v_add_f32 v17, v17, v15                                   // a
 
 // 1 + exp(-a) = 1 + 2^(-a * log2(e)).
-	v_mul_f32 v12, -v16, s26                                  // t = -a * log2(e)
-	v_cmp_gt_f32 vcc, s27, v12                                // -126 > t: a subnormal result
+	v_mul_f32 v18, s27, -v17
+	v_cmp_gt_f32 vcc, s28, v18                                // a subnormal result
 	s_nop 1                                                   // a select reads VCC after 2 wait states
-	v_cndmask_b32 v13, 0, v22, vcc                            // 64.0 or 0
-	v_cndmask_b32 v14, 0, v23, vcc                            // -64 or 0
-	v_fma_f32 v12, -v16, s26, v13
-	v_exp_f32 v12, v12
+	v_cndmask_b32 v21, 0, v19, vcc
+	v_cndmask_b32 v22, 0, v20, vcc
+	v_fma_f32 v18, s27, -v17, v21
+	v_exp_f32 v18, v18
 	s_nop 0                                                   // a transcendental is ready after 1 wait state
-	v_ldexp_f32 v12, v12, v14
-	v_add_f32 v17, 1.0, v12                                   // b = 1 + exp(-a)
+	v_ldexp_f32 v18, v18, v22
+	v_add_f32 v18, 1.0, v18                                   // b = 1 + exp(-a)
 
 // out = bf16(a / b), correctly rounded: scale both, refine 1 / b and the quotient, undo the scale.
-	v_div_scale_f32 v12, s[30:31], v17, v17, v16              // b scaled
-	v_div_scale_f32 v13, vcc, v16, v17, v16                   // a scaled
+	v_div_scale_f32 v12, s[30:31], v18, v18, v17              // divisor scaled
+	v_div_scale_f32 v13, vcc, v17, v18, v17                   // dividend scaled
 	v_rcp_f32 v14, v12
 	s_nop 0                                                   // a transcendental is ready after 1 wait state
 	v_fma_f32 v15, -v12, v14, 1.0
-	v_fma_f32 v14, v15, v14, v14                              // 1 / b, refined
-	v_mul_f32 v18, v13, v14                                   // quotient
-	v_fma_f32 v15, -v12, v18, v13
-	v_fma_f32 v18, v15, v14, v18                              // quotient, refined
-	v_fma_f32 v15, -v12, v18, v13                             // remainder
-	v_div_fmas_f32 v15, v15, v14, v18
-	v_div_fixup_f32 v17, v15, v17, v16
-	v_cvt_pk_bf16_f32 v17, v17, v17
+	v_fma_f32 v14, v15, v14, v14                              // reciprocal, refined
+	v_mul_f32 v16, v13, v14                                   // quotient
+	v_fma_f32 v15, -v12, v16, v13
+	v_fma_f32 v16, v15, v14, v16                              // quotient, refined
+	v_fma_f32 v15, -v12, v16, v13                             // remainder
+	v_div_fmas_f32 v15, v15, v14, v16
+	v_div_fixup_f32 v18, v15, v18, v17
+	v_cvt_pk_bf16_f32 v18, v18, v18
 
 // Move the history on; store the output and the snapshot (a BF16 is the high half of its F32).
 	v_mov_b32 v8, v9
 	v_mov_b32 v9, v10
 	v_mov_b32 v10, v11
-	global_store_short v1, v17, s[16:17]
+	global_store_short v1, v18, s[16:17]
 	global_store_short_d16_hi v2, v8, s[12:13]
 	global_store_short_d16_hi v2, v9, s[12:13] offset:2
 	global_store_short_d16_hi v2, v10, s[12:13] offset:4
@@ -226,9 +227,9 @@ netra_gdn_qkvz_conv_m12_gfx950:
 		.amdhsa_system_sgpr_workgroup_id_y 0
 		.amdhsa_system_sgpr_workgroup_id_z 0
 		.amdhsa_system_vgpr_workitem_id 0
-		.amdhsa_next_free_vgpr 24
+		.amdhsa_next_free_vgpr 26
 		.amdhsa_next_free_sgpr 32
-		.amdhsa_accum_offset 24
+		.amdhsa_accum_offset 28
 		.amdhsa_float_round_mode_32 0
 		.amdhsa_float_round_mode_16_64 0
 		.amdhsa_float_denorm_mode_32 3
@@ -251,7 +252,7 @@ amdhsa.kernels:
     .private_segment_fixed_size: 0
     .wavefront_size: 64
     .max_flat_workgroup_size: 256
-    .vgpr_count: 24
+    .vgpr_count: 26
     .agpr_count: 0
     .sgpr_count: 32
     .args:

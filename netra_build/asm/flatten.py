@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -49,6 +50,9 @@ class _Flattening:
         self.lines: list[str] = []
         self.held = 0
         self.stack: list[_Frame] = []
+        self.open_count: Counter[str] = Counter()
+        """How often each file is open: a second time its guards skip what they can, and a third
+        time would go on for ever."""
 
     def run(self, main: SourceFile) -> bytes:
         self._push(main)
@@ -56,6 +60,7 @@ class _Flattening:
             frame = self.stack[-1]
             if frame.position == len(frame.file.statements):
                 self.stack.pop()
+                self.open_count[frame.file.name] -= 1
                 continue
             index = frame.position
             frame.position += 1
@@ -72,7 +77,7 @@ class _Flattening:
         place = f"{frame.file.name}:{frame.file.statements[index].line}"
         if name not in self.files:
             raise BadInput(f'included file "{name}" is not in the closure', location=place)
-        if len(self.stack) > len(self.files) + 1:
+        if self.open_count[name] == 2:
             raise BadInput(
                 f'file "{name}" includes itself',
                 location=place,
@@ -87,6 +92,7 @@ class _Flattening:
             spans = (range(guard.first, guard.last + 1) for guard in file.guards)
             skipped = frozenset(index for span in spans for index in span)
         self.seen.add(file.name)
+        self.open_count[file.name] += 1
         includes = {include.statement_index: include.name for include in file.includes}
         self.stack.append(_Frame(file, includes, skipped))
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from netra_build.choose.build_objects import build_engine
+from netra_build.choose.engine_folder import EngineFolder
 from netra_build.choose.verify import ValidationOptions, validate_engine
 from netra_build.commands.library_option import add_library_root, library_anchors
+from netra_build.commands.places import add_toolchain, toolchain_of
 from netra_build.core.canonical_json import canonical_text
 from netra_build.core.disk import RealDisk
 from netra_build.load.library import open_library
@@ -26,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="do not compare with the library's tactics",
     )
-    parser.add_argument("--toolchain", type=Path, help="folder of the LLVM programs")
+    add_toolchain(parser)
     add_library_root(parser)
 
 
@@ -38,11 +41,7 @@ def run(options: argparse.Namespace) -> int:
     wanted = ValidationOptions(options.self_contained, options.strict)
     result = validate_engine(options.engine, disk, library, wanted)
     if options.build:
-        result["built"] = build(options, disk)
+        engine = EngineFolder(options.engine, disk)
+        result["built"] = build_engine(engine, toolchain_of(options, library))
     print(canonical_text(result), end="")
     return 0
-
-
-def build(options: argparse.Namespace, disk: RealDisk) -> list[object]:
-    """Build the engine's code objects and return their records."""
-    raise NotImplementedError

@@ -19,6 +19,7 @@ COVERED = (
     "descriptor",
     "guards",
     "kernargs",
+    "memory",
     "metadata",
     "mfma",
     "module",
@@ -87,6 +88,30 @@ LISTINGS = {
         s_waitcnt vmcnt(1)
         s_waitcnt vmcnt(0)
         s_waitcnt vmcnt(3)
+        """,
+    ),
+    "scalar loads and lane stores": (
+        "memory",
+        """
+        NETRA_SCALAR_LOAD_U32 7, 20
+        NETRA_SCALAR_LOAD_U32X4 64, 28, 64
+        NETRA_SCALAR_LOAD_U32X8 48, 20, 32
+        NETRA_SCALAR_LOAD_U32X16 32, 20
+        NETRA_GLOBAL_STORE_U16 5, 7, 22
+        NETRA_GLOBAL_STORE_U32 4, 5, 24
+        NETRA_GLOBAL_STORE_U32X2 2, 36, 14
+        NETRA_WAIT_VM_SINCE 2
+        """,
+        """
+        s_load_dword s7, s[20:21], 0x0
+        s_load_dwordx4 s[64:67], s[28:29], 0x40
+        s_load_dwordx8 s[48:55], s[20:21], 0x20
+        s_load_dwordx8 s[32:39], s[20:21], 0x0
+        s_load_dwordx8 s[40:47], s[20:21], 0x20
+        global_store_short v5, v7, s[22:23]
+        global_store_dword v4, v5, s[24:25]
+        global_store_dwordx2 v2, v[36:37], s[14:15]
+        s_waitcnt vmcnt(1)
         """,
     ),
     "scalar addresses": (
@@ -381,6 +406,7 @@ INNER = {
     "NETRA_WITH_ARGUMENTS",
     "NETRA_USE_ARGUMENTS",
     "NETRA_METADATA_SIZES",
+    "NETRA_METADATA_COUNTS",
     "NETRA_METADATA_NOTE",
 }
 """Macros that only other primitives call; the tests reach them through those."""

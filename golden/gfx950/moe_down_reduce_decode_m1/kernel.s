@@ -213,7 +213,7 @@ netra_moe_down_reduce_decode_m1_gfx950:
 	s_add_u32 s28, s10, s28
 	s_addc_u32 s29, s11, s29
 	s_load_dwordx4 s[64:67], s[28:29], 64
-	s_waitcnt lgkmcnt(0)                                      // the expert of slot 4 (and r_w, a_s, and w_s of slots 0..3)
+	s_waitcnt lgkmcnt(0)                                      // r_w, a_s and expert; w_s of 0..3
 	s_lshl_b32 s96, s36, 20                                   // slot 4: + 1048576 * expert
 	s_lshr_b32 s97, s36, 12
 	s_add_u32 s96, s22, s96
@@ -240,7 +240,7 @@ netra_moe_down_reduce_decode_m1_gfx950:
 	global_load_dwordx4 v[88:91], v2, s[92:93] offset:2048
 	global_load_dwordx4 v[92:95], v2, s[92:93] offset:3072
 	s_waitcnt lgkmcnt(0)                                      // w_s
-	s_nop 0                                                   // the 12 wait states of the result of block 0
+	s_nop 0                                                   // 12 wait states of dot 0
 	v_mul_f32 v7, s48, v8                                     // a_s * dot
 	v_mul_f32 v7, s68, v7                                     // w_s * (a_s * dot)
 	v_mul_f32 v7, s40, v7                                     // r_w * (...)
@@ -369,7 +369,7 @@ netra_moe_down_reduce_decode_m1_gfx950:
 // Multiply block 12, add block 11.
 	s_waitcnt vmcnt(28)                                       // activations and weights of block 12
 	v_mfma_f32_16x16x128_f8f6f4 v[8:11], v[48:55], v[112:119], 0
-	s_nop 1                                                   // the 12 wait states of the result of block 11
+	s_nop 1                                                   // 12 wait states of dot 11
 	v_mul_f32 v7, s59, v12                                    // a_s * dot
 	v_mul_f32 v7, s79, v7                                     // w_s * (a_s * dot)
 	v_mul_f32 v7, s42, v7                                     // r_w * (...)
@@ -378,7 +378,7 @@ netra_moe_down_reduce_decode_m1_gfx950:
 // Multiply block 13, add block 12.
 	s_waitcnt vmcnt(24)                                       // activations and weights of block 13
 	v_mfma_f32_16x16x128_f8f6f4 v[12:15], v[56:63], v[120:127], 0
-	s_nop 3                                                   // the 12 wait states of the result of block 12
+	s_nop 3                                                   // 12 wait states of dot 12
 	v_mul_f32 v7, s60, v8                                     // a_s * dot
 	v_mul_f32 v7, s80, v7                                     // w_s * (a_s * dot)
 	v_mul_f32 v7, s43, v7                                     // r_w * (...)
@@ -387,7 +387,7 @@ netra_moe_down_reduce_decode_m1_gfx950:
 // Multiply block 14, add block 13.
 	s_waitcnt vmcnt(20)                                       // activations and weights of block 14
 	v_mfma_f32_16x16x128_f8f6f4 v[8:11], v[64:71], v[128:135], 0
-	s_nop 1                                                   // the 12 wait states of the result of block 13
+	s_nop 1                                                   // 12 wait states of dot 13
 	v_mul_f32 v7, s61, v12                                    // a_s * dot
 	v_mul_f32 v7, s81, v7                                     // w_s * (a_s * dot)
 	v_mul_f32 v7, s43, v7                                     // r_w * (...)
@@ -396,7 +396,7 @@ netra_moe_down_reduce_decode_m1_gfx950:
 // Multiply block 15, add block 14.
 	s_waitcnt vmcnt(16)                                       // activations and weights of block 15
 	v_mfma_f32_16x16x128_f8f6f4 v[12:15], v[72:79], v[136:143], 0
-	s_nop 3                                                   // the 12 wait states of the result of block 14
+	s_nop 3                                                   // 12 wait states of dot 14
 	v_mul_f32 v7, s62, v8                                     // a_s * dot
 	v_mul_f32 v7, s82, v7                                     // w_s * (a_s * dot)
 	v_mul_f32 v7, s43, v7                                     // r_w * (...)
@@ -405,7 +405,7 @@ netra_moe_down_reduce_decode_m1_gfx950:
 // Multiply block 16, add block 15.
 	s_waitcnt vmcnt(12)                                       // activations and weights of block 16
 	v_mfma_f32_16x16x128_f8f6f4 v[8:11], v[16:23], v[80:87], 0
-	s_nop 1                                                   // the 12 wait states of the result of block 15
+	s_nop 1                                                   // 12 wait states of dot 15
 	v_mul_f32 v7, s63, v12                                    // a_s * dot
 	v_mul_f32 v7, s83, v7                                     // w_s * (a_s * dot)
 	v_mul_f32 v7, s43, v7                                     // r_w * (...)
@@ -414,7 +414,7 @@ netra_moe_down_reduce_decode_m1_gfx950:
 // Multiply block 17, add block 16.
 	s_waitcnt vmcnt(8)                                        // activations and weights of block 17
 	v_mfma_f32_16x16x128_f8f6f4 v[12:15], v[24:31], v[88:95], 0
-	s_nop 3                                                   // the 12 wait states of the result of block 16
+	s_nop 3                                                   // 12 wait states of dot 16
 	v_mul_f32 v7, s64, v8                                     // a_s * dot
 	v_mul_f32 v7, s84, v7                                     // w_s * (a_s * dot)
 	v_mul_f32 v7, s44, v7                                     // r_w * (...)
@@ -423,7 +423,7 @@ netra_moe_down_reduce_decode_m1_gfx950:
 // Multiply block 18, add block 17.
 	s_waitcnt vmcnt(4)                                        // activations and weights of block 18
 	v_mfma_f32_16x16x128_f8f6f4 v[8:11], v[32:39], v[96:103], 0
-	s_nop 1                                                   // the 12 wait states of the result of block 17
+	s_nop 1                                                   // 12 wait states of dot 17
 	v_mul_f32 v7, s65, v12                                    // a_s * dot
 	v_mul_f32 v7, s85, v7                                     // w_s * (a_s * dot)
 	v_mul_f32 v7, s44, v7                                     // r_w * (...)
@@ -432,14 +432,14 @@ netra_moe_down_reduce_decode_m1_gfx950:
 // Multiply block 19, add block 18.
 	s_waitcnt vmcnt(0)                                        // activations and weights of block 19
 	v_mfma_f32_16x16x128_f8f6f4 v[12:15], v[40:47], v[104:111], 0
-	s_nop 3                                                   // the 12 wait states of the result of block 18
+	s_nop 3                                                   // 12 wait states of dot 18
 	v_mul_f32 v7, s66, v8                                     // a_s * dot
 	v_mul_f32 v7, s86, v7                                     // w_s * (a_s * dot)
 	v_mul_f32 v7, s44, v7                                     // r_w * (...)
 	v_add_f32 v6, v6, v7                                      // acc + ...
 
 // Add block 19.
-	s_nop 3                                                   // the 12 wait states of the result of block 19
+	s_nop 3                                                   // 12 wait states of dot 19
 	v_mul_f32 v7, s67, v12                                    // a_s * dot
 	v_mul_f32 v7, s87, v7                                     // w_s * (a_s * dot)
 	v_mul_f32 v7, s44, v7                                     // r_w * (...)
@@ -516,7 +516,7 @@ netra_moe_down_reduce_decode_m1_gfx950:
 	global_load_dwordx4 v[88:91], v2, s[92:93] offset:2048
 	global_load_dwordx4 v[92:95], v2, s[92:93] offset:3072
 	s_waitcnt lgkmcnt(0)                                      // w_s
-	s_nop 0                                                   // the 12 wait states of the result of block 0
+	s_nop 0                                                   // 12 wait states of dot 0
 	v_mul_f32 v144, s48, v8                                   // a_s * dot
 	v_mul_f32 v144, s68, v144                                 // w_s * (a_s * dot)
 	v_mul_f32 v144, s40, v144                                 // r_w * (...)
@@ -590,7 +590,7 @@ netra_moe_down_reduce_decode_m1_gfx950:
 // Multiply block 8, scale block 7.
 	s_waitcnt vmcnt(28)                                       // activations and weights of block 8
 	v_mfma_f32_16x16x128_f8f6f4 v[8:11], v[16:23], v[80:87], 0
-	s_nop 2                                                   // the 12 wait states of the result of block 7
+	s_nop 2                                                   // 12 wait states of dot 7
 	v_mul_f32 v151, s55, v12                                  // a_s * dot
 	v_mul_f32 v151, s75, v151                                 // w_s * (a_s * dot)
 	v_mul_f32 v151, s41, v151                                 // r_w * (...)
@@ -598,7 +598,7 @@ netra_moe_down_reduce_decode_m1_gfx950:
 // Multiply block 9, scale block 8.
 	s_waitcnt vmcnt(24)                                       // activations and weights of block 9
 	v_mfma_f32_16x16x128_f8f6f4 v[12:15], v[24:31], v[88:95], 0
-	s_nop 3                                                   // the 12 wait states of the result of block 8
+	s_nop 3                                                   // 12 wait states of dot 8
 	v_mul_f32 v152, s56, v8                                   // a_s * dot
 	v_mul_f32 v152, s76, v152                                 // w_s * (a_s * dot)
 	v_mul_f32 v152, s42, v152                                 // r_w * (...)
@@ -606,7 +606,7 @@ netra_moe_down_reduce_decode_m1_gfx950:
 // Multiply block 10, scale block 9.
 	s_waitcnt vmcnt(20)                                       // activations and weights of block 10
 	v_mfma_f32_16x16x128_f8f6f4 v[8:11], v[32:39], v[96:103], 0
-	s_nop 2                                                   // the 12 wait states of the result of block 9
+	s_nop 2                                                   // 12 wait states of dot 9
 	v_mul_f32 v153, s57, v12                                  // a_s * dot
 	v_mul_f32 v153, s77, v153                                 // w_s * (a_s * dot)
 	v_mul_f32 v153, s42, v153                                 // r_w * (...)
@@ -614,7 +614,7 @@ netra_moe_down_reduce_decode_m1_gfx950:
 // Multiply block 11, scale block 10.
 	s_waitcnt vmcnt(16)                                       // activations and weights of block 11
 	v_mfma_f32_16x16x128_f8f6f4 v[12:15], v[40:47], v[104:111], 0
-	s_nop 3                                                   // the 12 wait states of the result of block 10
+	s_nop 3                                                   // 12 wait states of dot 10
 	v_mul_f32 v154, s58, v8                                   // a_s * dot
 	v_mul_f32 v154, s78, v154                                 // w_s * (a_s * dot)
 	v_mul_f32 v154, s42, v154                                 // r_w * (...)
@@ -622,7 +622,7 @@ netra_moe_down_reduce_decode_m1_gfx950:
 // Multiply block 12, scale block 11.
 	s_waitcnt vmcnt(12)                                       // activations and weights of block 12
 	v_mfma_f32_16x16x128_f8f6f4 v[8:11], v[48:55], v[112:119], 0
-	s_nop 2                                                   // the 12 wait states of the result of block 11
+	s_nop 2                                                   // 12 wait states of dot 11
 	v_mul_f32 v155, s59, v12                                  // a_s * dot
 	v_mul_f32 v155, s79, v155                                 // w_s * (a_s * dot)
 	v_mul_f32 v155, s42, v155                                 // r_w * (...)
@@ -630,7 +630,7 @@ netra_moe_down_reduce_decode_m1_gfx950:
 // Multiply block 13, scale block 12.
 	s_waitcnt vmcnt(8)                                        // activations and weights of block 13
 	v_mfma_f32_16x16x128_f8f6f4 v[12:15], v[56:63], v[120:127], 0
-	s_nop 3                                                   // the 12 wait states of the result of block 12
+	s_nop 3                                                   // 12 wait states of dot 12
 	v_mul_f32 v156, s60, v8                                   // a_s * dot
 	v_mul_f32 v156, s80, v156                                 // w_s * (a_s * dot)
 	v_mul_f32 v156, s43, v156                                 // r_w * (...)
@@ -638,7 +638,7 @@ netra_moe_down_reduce_decode_m1_gfx950:
 // Multiply block 14, scale block 13.
 	s_waitcnt vmcnt(4)                                        // activations and weights of block 14
 	v_mfma_f32_16x16x128_f8f6f4 v[8:11], v[64:71], v[128:135], 0
-	s_nop 2                                                   // the 12 wait states of the result of block 13
+	s_nop 2                                                   // 12 wait states of dot 13
 	v_mul_f32 v157, s61, v12                                  // a_s * dot
 	v_mul_f32 v157, s81, v157                                 // w_s * (a_s * dot)
 	v_mul_f32 v157, s43, v157                                 // r_w * (...)
@@ -646,13 +646,13 @@ netra_moe_down_reduce_decode_m1_gfx950:
 // Multiply block 15, scale block 14.
 	s_waitcnt vmcnt(0)                                        // activations and weights of block 15
 	v_mfma_f32_16x16x128_f8f6f4 v[12:15], v[72:79], v[136:143], 0
-	s_nop 3                                                   // the 12 wait states of the result of block 14
+	s_nop 3                                                   // 12 wait states of dot 14
 	v_mul_f32 v158, s62, v8                                   // a_s * dot
 	v_mul_f32 v158, s82, v158                                 // w_s * (a_s * dot)
 	v_mul_f32 v158, s43, v158                                 // r_w * (...)
 
 // Scale block 15.
-	s_nop 4                                                   // the 12 wait states of the result of block 15
+	s_nop 4                                                   // 12 wait states of dot 15
 	v_mul_f32 v159, s63, v12                                  // a_s * dot
 	v_mul_f32 v159, s83, v159                                 // w_s * (a_s * dot)
 	v_mul_f32 v159, s43, v159                                 // r_w * (...)
@@ -678,8 +678,7 @@ netra_moe_down_reduce_decode_m1_gfx950:
 	s_waitcnt lgkmcnt(0)                                      // the stores to LDS
 	s_barrier
 	s_endpgm
-.Lnetra_moe_down_reduce_decode_m1_gfx950_end:
-	.size netra_moe_down_reduce_decode_m1_gfx950, .Lnetra_moe_down_reduce_decode_m1_gfx950_end-netra_moe_down_reduce_decode_m1_gfx950
+	.size netra_moe_down_reduce_decode_m1_gfx950, .-netra_moe_down_reduce_decode_m1_gfx950
 
 	.section .rodata,"a",@progbits
 	.p2align 6
@@ -722,12 +721,19 @@ amdhsa.kernels:
     .agpr_count: 0
     .sgpr_count: 98
     .args:
-      - {.name: act, .offset: 0, .size: 8, .value_kind: global_buffer, .address_space: global, .actual_access: read_only}
-      - {.name: act_scale, .offset: 8, .size: 8, .value_kind: global_buffer, .address_space: global, .actual_access: read_only}
-      - {.name: w2, .offset: 16, .size: 8, .value_kind: global_buffer, .address_space: global, .actual_access: read_only}
-      - {.name: w2_scale, .offset: 24, .size: 8, .value_kind: global_buffer, .address_space: global, .actual_access: read_only}
-      - {.name: topk_weights, .offset: 32, .size: 8, .value_kind: global_buffer, .address_space: global, .actual_access: read_only}
-      - {.name: topk_ids, .offset: 40, .size: 8, .value_kind: global_buffer, .address_space: global, .actual_access: read_only}
-      - {.name: out, .offset: 48, .size: 8, .value_kind: global_buffer, .address_space: global, .actual_access: write_only}
+      - {.name: act, .offset: 0, .size: 8, .value_kind: global_buffer,
+         .address_space: global, .actual_access: read_only}
+      - {.name: act_scale, .offset: 8, .size: 8, .value_kind: global_buffer,
+         .address_space: global, .actual_access: read_only}
+      - {.name: w2, .offset: 16, .size: 8, .value_kind: global_buffer,
+         .address_space: global, .actual_access: read_only}
+      - {.name: w2_scale, .offset: 24, .size: 8, .value_kind: global_buffer,
+         .address_space: global, .actual_access: read_only}
+      - {.name: topk_weights, .offset: 32, .size: 8, .value_kind: global_buffer,
+         .address_space: global, .actual_access: read_only}
+      - {.name: topk_ids, .offset: 40, .size: 8, .value_kind: global_buffer,
+         .address_space: global, .actual_access: read_only}
+      - {.name: out, .offset: 48, .size: 8, .value_kind: global_buffer,
+         .address_space: global, .actual_access: write_only}
 ...
 	.end_amdgpu_metadata

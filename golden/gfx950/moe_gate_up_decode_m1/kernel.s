@@ -171,7 +171,7 @@ netra_moe_gate_up_decode_m1_gfx950:
 	global_load_dwordx4 v[88:91], v2, s[68:69] offset:2048
 	global_load_dwordx4 v[92:95], v2, s[68:69] offset:3072
 	s_waitcnt lgkmcnt(0)                                      // w_s
-	s_nop 0                                                   // the 12 wait states of the result of block 0
+	s_nop 0                                                   // 12 wait states of dot 0
 	v_mul_f32 v6, s32, v8                                     // a_s * dot
 	v_mul_f32 v6, s48, v6                                     // w_s * (a_s * dot)
 	v_add_f32 v5, v5, v6                                      // acc + ...
@@ -245,7 +245,7 @@ netra_moe_gate_up_decode_m1_gfx950:
 // Multiply K block 8, add block 7.
 	s_waitcnt vmcnt(28)                                       // activations and weights of K block 8
 	v_mfma_f32_16x16x128_f8f6f4 v[8:11], v[16:23], v[80:87], 0
-	s_nop 2                                                   // the 12 wait states of the result of block 7
+	s_nop 2                                                   // 12 wait states of dot 7
 	v_mul_f32 v6, s39, v12                                    // a_s * dot
 	v_mul_f32 v6, s55, v6                                     // w_s * (a_s * dot)
 	v_add_f32 v5, v5, v6                                      // acc + ...
@@ -253,7 +253,7 @@ netra_moe_gate_up_decode_m1_gfx950:
 // Multiply K block 9, add block 8.
 	s_waitcnt vmcnt(24)                                       // activations and weights of K block 9
 	v_mfma_f32_16x16x128_f8f6f4 v[12:15], v[24:31], v[88:95], 0
-	s_nop 3                                                   // the 12 wait states of the result of block 8
+	s_nop 3                                                   // 12 wait states of dot 8
 	v_mul_f32 v6, s40, v8                                     // a_s * dot
 	v_mul_f32 v6, s56, v6                                     // w_s * (a_s * dot)
 	v_add_f32 v5, v5, v6                                      // acc + ...
@@ -261,7 +261,7 @@ netra_moe_gate_up_decode_m1_gfx950:
 // Multiply K block 10, add block 9.
 	s_waitcnt vmcnt(20)                                       // activations and weights of K block 10
 	v_mfma_f32_16x16x128_f8f6f4 v[8:11], v[32:39], v[96:103], 0
-	s_nop 2                                                   // the 12 wait states of the result of block 9
+	s_nop 2                                                   // 12 wait states of dot 9
 	v_mul_f32 v6, s41, v12                                    // a_s * dot
 	v_mul_f32 v6, s57, v6                                     // w_s * (a_s * dot)
 	v_add_f32 v5, v5, v6                                      // acc + ...
@@ -269,7 +269,7 @@ netra_moe_gate_up_decode_m1_gfx950:
 // Multiply K block 11, add block 10.
 	s_waitcnt vmcnt(16)                                       // activations and weights of K block 11
 	v_mfma_f32_16x16x128_f8f6f4 v[12:15], v[40:47], v[104:111], 0
-	s_nop 3                                                   // the 12 wait states of the result of block 10
+	s_nop 3                                                   // 12 wait states of dot 10
 	v_mul_f32 v6, s42, v8                                     // a_s * dot
 	v_mul_f32 v6, s58, v6                                     // w_s * (a_s * dot)
 	v_add_f32 v5, v5, v6                                      // acc + ...
@@ -277,7 +277,7 @@ netra_moe_gate_up_decode_m1_gfx950:
 // Multiply K block 12, add block 11.
 	s_waitcnt vmcnt(12)                                       // activations and weights of K block 12
 	v_mfma_f32_16x16x128_f8f6f4 v[8:11], v[48:55], v[112:119], 0
-	s_nop 2                                                   // the 12 wait states of the result of block 11
+	s_nop 2                                                   // 12 wait states of dot 11
 	v_mul_f32 v6, s43, v12                                    // a_s * dot
 	v_mul_f32 v6, s59, v6                                     // w_s * (a_s * dot)
 	v_add_f32 v5, v5, v6                                      // acc + ...
@@ -285,7 +285,7 @@ netra_moe_gate_up_decode_m1_gfx950:
 // Multiply K block 13, add block 12.
 	s_waitcnt vmcnt(8)                                        // activations and weights of K block 13
 	v_mfma_f32_16x16x128_f8f6f4 v[12:15], v[56:63], v[120:127], 0
-	s_nop 3                                                   // the 12 wait states of the result of block 12
+	s_nop 3                                                   // 12 wait states of dot 12
 	v_mul_f32 v6, s44, v8                                     // a_s * dot
 	v_mul_f32 v6, s60, v6                                     // w_s * (a_s * dot)
 	v_add_f32 v5, v5, v6                                      // acc + ...
@@ -293,7 +293,7 @@ netra_moe_gate_up_decode_m1_gfx950:
 // Multiply K block 14, add block 13.
 	s_waitcnt vmcnt(4)                                        // activations and weights of K block 14
 	v_mfma_f32_16x16x128_f8f6f4 v[8:11], v[64:71], v[128:135], 0
-	s_nop 2                                                   // the 12 wait states of the result of block 13
+	s_nop 2                                                   // 12 wait states of dot 13
 	v_mul_f32 v6, s45, v12                                    // a_s * dot
 	v_mul_f32 v6, s61, v6                                     // w_s * (a_s * dot)
 	v_add_f32 v5, v5, v6                                      // acc + ...
@@ -301,13 +301,13 @@ netra_moe_gate_up_decode_m1_gfx950:
 // Multiply K block 15, add block 14.
 	s_waitcnt vmcnt(0)                                        // activations and weights of K block 15
 	v_mfma_f32_16x16x128_f8f6f4 v[12:15], v[72:79], v[136:143], 0
-	s_nop 3                                                   // the 12 wait states of the result of block 14
+	s_nop 3                                                   // 12 wait states of dot 14
 	v_mul_f32 v6, s46, v8                                     // a_s * dot
 	v_mul_f32 v6, s62, v6                                     // w_s * (a_s * dot)
 	v_add_f32 v5, v5, v6                                      // acc + ...
 
 // Add block 15.
-	s_nop 4                                                   // the 12 wait states of the result of block 15
+	s_nop 4                                                   // 12 wait states of dot 15
 	v_mul_f32 v6, s47, v12                                    // a_s * dot
 	v_mul_f32 v6, s63, v6                                     // w_s * (a_s * dot)
 	v_add_f32 v5, v5, v6                                      // acc + ...
@@ -324,8 +324,7 @@ netra_moe_gate_up_decode_m1_gfx950:
 	s_mov_b64 exec, 0xffff
 	global_store_dword v4, v5, s[24:25]
 	s_endpgm
-.Lnetra_moe_gate_up_decode_m1_gfx950_end:
-	.size netra_moe_gate_up_decode_m1_gfx950, .Lnetra_moe_gate_up_decode_m1_gfx950_end-netra_moe_gate_up_decode_m1_gfx950
+	.size netra_moe_gate_up_decode_m1_gfx950, .-netra_moe_gate_up_decode_m1_gfx950
 
 	.section .rodata,"a",@progbits
 	.p2align 6
@@ -368,11 +367,17 @@ amdhsa.kernels:
     .agpr_count: 0
     .sgpr_count: 72
     .args:
-      - {.name: hidden, .offset: 0, .size: 8, .value_kind: global_buffer, .address_space: global, .actual_access: read_only}
-      - {.name: hidden_scale, .offset: 8, .size: 8, .value_kind: global_buffer, .address_space: global, .actual_access: read_only}
-      - {.name: w13, .offset: 16, .size: 8, .value_kind: global_buffer, .address_space: global, .actual_access: read_only}
-      - {.name: w13_scale, .offset: 24, .size: 8, .value_kind: global_buffer, .address_space: global, .actual_access: read_only}
-      - {.name: topk_ids, .offset: 32, .size: 8, .value_kind: global_buffer, .address_space: global, .actual_access: read_only}
-      - {.name: out, .offset: 40, .size: 8, .value_kind: global_buffer, .address_space: global, .actual_access: write_only}
+      - {.name: hidden, .offset: 0, .size: 8, .value_kind: global_buffer,
+         .address_space: global, .actual_access: read_only}
+      - {.name: hidden_scale, .offset: 8, .size: 8, .value_kind: global_buffer,
+         .address_space: global, .actual_access: read_only}
+      - {.name: w13, .offset: 16, .size: 8, .value_kind: global_buffer,
+         .address_space: global, .actual_access: read_only}
+      - {.name: w13_scale, .offset: 24, .size: 8, .value_kind: global_buffer,
+         .address_space: global, .actual_access: read_only}
+      - {.name: topk_ids, .offset: 32, .size: 8, .value_kind: global_buffer,
+         .address_space: global, .actual_access: read_only}
+      - {.name: out, .offset: 40, .size: 8, .value_kind: global_buffer,
+         .address_space: global, .actual_access: write_only}
 ...
 	.end_amdgpu_metadata

@@ -172,7 +172,7 @@ netra_moe_silu_quant_decode_m1_gfx950:
 // scale = amax / 448; 1 / scale = r + r * (1 - scale * r) with r from v_rcp.
 	v_mul_f32 v33, 0x3b124925, v32
 	v_rcp_f32 v34, v33
-	s_nop 0                                                   // a transcendental result needs 1 wait state
+	s_nop 0                                                   // 1 wait state of v_rcp
 	v_fma_f32 v35, -v33, v34, 1.0
 	v_fma_f32 v34, v35, v34, v34
 
@@ -197,8 +197,7 @@ netra_moe_silu_quant_decode_m1_gfx950:
 	global_store_dword v3, v33, s[16:17]
 .Lnetra_moe_silu_quant_decode_m1_gfx950_done:
 	s_endpgm
-.Lnetra_moe_silu_quant_decode_m1_gfx950_end:
-	.size netra_moe_silu_quant_decode_m1_gfx950, .Lnetra_moe_silu_quant_decode_m1_gfx950_end-netra_moe_silu_quant_decode_m1_gfx950
+	.size netra_moe_silu_quant_decode_m1_gfx950, .-netra_moe_silu_quant_decode_m1_gfx950
 
 	.section .rodata,"a",@progbits
 	.p2align 6
@@ -241,9 +240,12 @@ amdhsa.kernels:
     .agpr_count: 0
     .sgpr_count: 18
     .args:
-      - {.name: in, .offset: 0, .size: 8, .value_kind: global_buffer, .address_space: global, .actual_access: read_only}
-      - {.name: out, .offset: 8, .size: 8, .value_kind: global_buffer, .address_space: global, .actual_access: write_only}
-      - {.name: scale, .offset: 16, .size: 8, .value_kind: global_buffer, .address_space: global, .actual_access: write_only}
+      - {.name: in, .offset: 0, .size: 8, .value_kind: global_buffer,
+         .address_space: global, .actual_access: read_only}
+      - {.name: out, .offset: 8, .size: 8, .value_kind: global_buffer,
+         .address_space: global, .actual_access: write_only}
+      - {.name: scale, .offset: 16, .size: 8, .value_kind: global_buffer,
+         .address_space: global, .actual_access: write_only}
       - {.name: rows, .offset: 24, .size: 4, .value_kind: by_value}
 ...
 	.end_amdgpu_metadata

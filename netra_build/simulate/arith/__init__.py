@@ -1,0 +1,1 @@
+"""Exact arithmetic on arrays: rounding, fused multiply-add, narrow floats, transcendentals."""

@@ -1,0 +1,58 @@
+"""Matrix products with one rounding: the exact sum of all products and the accumulator."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from netra_build.simulate.arith.single import DEFAULT_NAN, round_sum
+from netra_build.simulate.arrays import Array
+
+F32 = np.float32
+F64 = np.float64
+_UNIT = 2.0**-53
+
+
+def exact_dot(a: Array, b: Array, c: Array) -> Array:
+    """Return float32 of a @ b + c, where the float64 product a @ b is known to be exact.
+
+    Shapes: float64[n, rows, k] @ float64[n, k, columns] + float32[n, rows, columns].
+    """
+    return _canonical(round_sum(np.matmul(a, b), c.astype(F64)))
+
+
+def rounded_dot(a: Array, b: Array, c: Array) -> Array:
+    """Return the float32 nearest to the exact a @ b + c; each single product must be exact.
+
+    The float64 sum has a known error bound. Where the bound leaves two float32 candidates, the
+    products are summed exactly.
+    """
+    exact_c = c.astype(F64)
+    total = np.matmul(a, b) + exact_c
+    size = np.matmul(np.abs(a), np.abs(b)) + np.abs(exact_c)
+    bound = size * ((a.shape[-1] + 8) * _UNIT)
+    low, high = (total - bound).astype(F32), (total + bound).astype(F32)
+    result = total.astype(F32)
+    doubtful = (low.view(np.uint32) != high.view(np.uint32)) & np.isfinite(size)
+    for n, row, column in np.argwhere(doubtful):
+        products = (a[n, row] * b[n, :, column]).tolist()
+        products.append(float(exact_c[n, row, column]))
+        result[n, row, column] = _sum_once(products)
+    return _canonical(result)
+
+
+def _sum_once(terms: list[float]) -> np.float32:
+    """Return the float32 nearest to the exact sum: to odd in float64, then to float32."""
+    nearest = math.fsum(terms)
+    rest = math.fsum([*terms, -nearest])
+    if rest and int(np.float64(nearest).view(np.int64)) & 1 == 0:
+        nearest = float(np.nextafter(nearest, math.inf if rest > 0 else -math.inf))
+    return F32(nearest)
+
+
+def _canonical(value: Array) -> Array:
+    nan = np.isnan(value)
+    if not nan.any():
+        return value
+    return np.where(nan, DEFAULT_NAN.view(F32), value)

@@ -1,0 +1,136 @@
+"""Correctly rounded reciprocal, roots, exponential, logarithm, sine and cosine in float32.
+
+The hardware is within about one unit in the last place; the model gives the nearest float, so a
+kernel whose result hangs on that last bit must be compared in units, not in bits. A float64
+estimate decides nearly always; where it lies too close to a float32 tie, decimal arithmetic does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Context, Decimal
+
+import numpy as np
+
+from netra_build.simulate.arith.single import fix_nan, quiet
+from netra_build.simulate.arrays import Array
+
+F32 = np.float32
+F64 = np.float64
+_EXACT = Context(prec=60, Emin=-9999, Emax=9999)
+_TIE_MASK = np.int64(0x1FFFFFFF)
+_TIE = np.int64(0x10000000)
+_NEAR = np.int64(16)
+"""How many float64 units an estimate may be off."""
+
+Exact = Callable[[Decimal], Decimal]
+
+
+def _round(estimate: Array, x: Array, exact: Exact) -> Array:
+    """Round a float64 estimate of f(x) to float32, asking ``exact`` near ties."""
+    result = estimate.astype(F32)
+    bits = np.ascontiguousarray(estimate).view(np.int64)
+    doubtful = np.abs((bits & _TIE_MASK) - _TIE) <= _NEAR
+    doubtful |= np.abs(estimate) < 2.0**-126
+    doubtful &= np.isfinite(estimate) & (estimate != 0)
+    for at in np.argwhere(doubtful):
+        place = tuple(at)
+        result[place] = _nearest(exact(Decimal(float(x[place]))), estimate[place])
+    return result
+
+
+def _nearest(value: Decimal, estimate: float) -> np.float32:
+    """Return the float32 nearest to ``value``, known to be next to ``estimate``."""
+    middle = F32(estimate)
+    choices = (np.nextafter(middle, F32(-np.inf)), middle, np.nextafter(middle, F32(np.inf)))
+
+    def key(choice: np.float32) -> tuple[Decimal, int]:
+        distance = _EXACT.abs(_EXACT.subtract(value, Decimal(float(choice))))
+        return distance, int(choice.view(np.uint32)) & 1
+
+    return min((c for c in choices if np.isfinite(c)), key=key)
+
+
+def reciprocal(x: Array) -> Array:
+    """1 / x."""
+    return fix_nan((1.0 / x.astype(F64)).astype(F32), x)
+
+
+def square_root(x: Array) -> Array:
+    """Square root; a negative number gives NaN, -0 gives -0."""
+    return fix_nan(np.sqrt(x.astype(F64)).astype(F32), x)
+
+
+def reciprocal_root(x: Array) -> Array:
+    """1 / sqrt(x)."""
+
+    def exact(value: Decimal) -> Decimal:
+        return _EXACT.divide(Decimal(1), _EXACT.sqrt(value))
+
+    return fix_nan(_round(1.0 / np.sqrt(x.astype(F64)), x, exact), x)
+
+
+def exp2(x: Array) -> Array:
+    """2**x."""
+    log2 = _EXACT.ln(Decimal(2))
+
+    def exact(value: Decimal) -> Decimal:
+        return _EXACT.exp(_EXACT.multiply(value, log2))
+
+    # Beyond this range the result is zero or infinite; the bound keeps the estimate finite.
+    bounded = np.clip(x.astype(F64), -1000.0, 1000.0)
+    return fix_nan(_round(np.exp2(bounded), x, exact), x)
+
+
+def log2(x: Array) -> Array:
+    """Logarithm to base two; zero gives -infinity, a negative number NaN."""
+    base = _EXACT.ln(Decimal(2))
+
+    def exact(value: Decimal) -> Decimal:
+        return _EXACT.divide(_EXACT.ln(value), base)
+
+    return fix_nan(_round(np.log2(x.astype(F64)), x, exact), x)
+
+
+_PI = Decimal("3.14159265358979323846264338327950288419716939937510582097494459")
+
+
+def _sine(turn: Decimal) -> Decimal:
+    """sin(2 pi turn) for |turn| <= 1 by its power series."""
+    x = _EXACT.multiply(_EXACT.multiply(Decimal(2), _PI), turn)
+    square = _EXACT.multiply(x, x)
+    term = total = x
+    for k in range(1, 60):
+        term = _EXACT.divide(_EXACT.multiply(term, -square), Decimal((2 * k) * (2 * k + 1)))
+        total = _EXACT.add(total, term)
+    return total
+
+
+def sine(x: Array) -> Array:
+    """sin(2 pi x): the operand counts turns."""
+    turn = x.astype(F64)
+    turn = turn - np.rint(turn)
+    estimate = np.sin(2.0 * np.pi * turn)
+    # Half turns are exact zeros, which float64 pi misses.
+    estimate = np.where(np.abs(turn) == 0.5, 0.0, estimate)
+    return fix_nan(_round(estimate, turn, _sine), x)
+
+
+def cosine(x: Array) -> Array:
+    """cos(2 pi x): the operand counts turns."""
+    turn = x.astype(F64)
+    turn = np.abs(turn - np.rint(turn))
+    estimate = np.cos(2.0 * np.pi * turn)
+    estimate = np.where(turn == 0.25, 0.0, estimate)
+
+    def exact(value: Decimal) -> Decimal:
+        return _sine(_EXACT.subtract(Decimal("0.25"), value))
+
+    return fix_nan(_round(estimate, turn, exact), x)
+
+
+def half_precision(
+    function: Callable[[Array], Array],
+) -> Callable[[Array], Array]:
+    """Return the f16 form of a function: computed in float32, then rounded to f16."""
+    return lambda x: quiet(function(x))

@@ -1,0 +1,37 @@
+"""Names for the numpy arrays that the functional model passes around."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+"""An array of any element type; the shape stands in the docstring that uses it."""
+
+LANES = 64
+"""Work-items of one wavefront."""
+
+U32 = np.uint32
+U64 = np.uint64
+
+
+def lanes_from_masks(low: Array, high: Array) -> Array:
+    """Turn two uint32[waves] mask halves into bool[waves, 64]; bit 0 is lane 0."""
+    pair = np.empty((low.shape[0], 2), np.dtype("<u4"))
+    pair[:, 0] = low
+    pair[:, 1] = high
+    return np.unpackbits(pair.view(np.uint8), axis=1, bitorder="little").view(np.bool_)
+
+
+def masks_from_lanes(lanes: Array) -> tuple[Array, Array]:
+    """Turn bool[waves, 64] into the two uint32[waves] halves of the mask."""
+    pair = np.packbits(lanes, axis=1, bitorder="little").view(np.dtype("<u4"))
+    return pair[:, 0], pair[:, 1]
+
+
+def first_true(mask: Array) -> tuple[int, int]:
+    """Return (wave row, lane) of the first true element of bool[waves, 64]."""
+    row, lane = divmod(int(np.argmax(mask)), mask.shape[1])
+    return row, lane

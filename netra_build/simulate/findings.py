@@ -1,0 +1,98 @@
+"""What the dynamic checks found, and how much was executed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+MISSING_WAIT = "missing-wait"
+LDS_RACE = "lds-race"
+OUT_OF_BOUNDS = "out-of-bounds"
+LDS_OUT_OF_BOUNDS = "lds-out-of-bounds"
+UNINITIALISED = "uninitialised-register"
+UNINITIALISED_LDS = "uninitialised-lds"
+KERNARG_OVER_READ = "kernarg-over-read"
+LDS_OVER_BUDGET = "lds-over-budget"
+DIVERGENT_BARRIER = "divergent-barrier"
+ENDLESS_LOOP = "endless-loop"
+LOST_PROGRAM_COUNTER = "lost-program-counter"
+MEMORY_FAULT = "misaligned-access"
+
+KINDS = (
+    MISSING_WAIT,
+    LDS_RACE,
+    OUT_OF_BOUNDS,
+    LDS_OUT_OF_BOUNDS,
+    UNINITIALISED,
+    UNINITIALISED_LDS,
+    KERNARG_OVER_READ,
+    LDS_OVER_BUDGET,
+    DIVERGENT_BARRIER,
+    ENDLESS_LOOP,
+    LOST_PROGRAM_COUNTER,
+    MEMORY_FAULT,
+)
+"""Every kind of finding, in the order in which reports list their counts."""
+
+KEPT_PER_PLACE = 4
+"""Findings of one kind at one instruction that are kept; further ones are only counted."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that the program did wrong, and where."""
+
+    kind: str
+    pc: int
+    """Address of the instruction in the code object."""
+    instruction: str
+    workgroup: tuple[int, int, int]
+    wave: int
+    """Index of the wavefront in its work-group."""
+    lane: int | None
+    detail: str
+
+    def line(self) -> str:
+        """Return the finding as one line of text."""
+        x, y, z = self.workgroup
+        lane = "" if self.lane is None else f" lane {self.lane}"
+        return (
+            f'{self.pc:#x}: {self.kind}: {self.detail}; instruction "{self.instruction}", '
+            f"work-group {x},{y},{z} wave {self.wave}{lane}"
+        )
+
+
+@dataclass(frozen=True)
+class Report:
+    """Findings and counters of one launch."""
+
+    findings: tuple[Finding, ...]
+    counts: Mapping[str, int]
+    """Findings by kind, those that were not kept included."""
+    wave_instructions: int
+    instructions_by_mnemonic: Mapping[str, int]
+    """Wave-instructions executed by mnemonic as the disassembler prints it."""
+
+    @property
+    def is_clean(self) -> bool:
+        """True when no check found anything."""
+        return not self.counts
+
+
+@dataclass
+class Collector:
+    """Gathers findings while a launch runs; keeps the first ``limit`` and counts the rest."""
+
+    limit: int
+    kept: list[Finding] = field(default_factory=list)
+    counts: Counter[str] = field(default_factory=Counter)
+    by_place: Counter[tuple[str, int]] = field(default_factory=Counter)
+
+    def add(self, finding: Finding) -> None:
+        """Count ``finding`` and keep it while there is room."""
+        self.counts[finding.kind] += 1
+        place = (finding.kind, finding.pc)
+        self.by_place[place] += 1
+        if self.by_place[place] <= KEPT_PER_PLACE and len(self.kept) < self.limit:
+            self.kept.append(finding)

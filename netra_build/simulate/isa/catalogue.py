@@ -1,0 +1,62 @@
+"""All semantics together, and which mnemonics of the processor they cover."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from netra_build.asm.disassembly import Instruction
+from netra_build.simulate.isa import (  # noqa: F401 - importing fills the table
+    control,
+    cross_lane,
+    lds_access,
+    matrix,
+    packed,
+    scalar,
+    scalar_memory,
+    vector_compare,
+    vector_convert,
+    vector_float,
+    vector_int,
+    vector_memory,
+)
+from netra_build.simulate.isa.known import KNOWN
+from netra_build.simulate.isa.table import TABLE
+from netra_build.simulate.machine import Step
+from netra_build.simulate.operands import Unsupported, decode
+from netra_build.simulate.sources import Context
+
+FROM_NOTES = (
+    "v_mfma_scale_f32_16x16x128_f8f6f4",
+    "v_mfma_scale_f32_32x32x64_f8f6f4",
+)
+"""Forms whose lane maps come from programming notes, not from a run of reference kernels."""
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """Which base mnemonics the model executes."""
+
+    implemented: tuple[str, ...]
+    missing: tuple[str, ...]
+    """Known to the assembler for this processor, refused by the model."""
+    from_notes: tuple[str, ...]
+
+    def line(self) -> str:
+        """Return one line for people."""
+        total = len(self.implemented) + len(self.missing)
+        return f"{len(self.implemented)} of {total} base mnemonics implemented"
+
+
+def coverage() -> Coverage:
+    """Compare the table with the known mnemonics of the processor."""
+    implemented = set(TABLE)
+    return Coverage(tuple(sorted(implemented)), tuple(sorted(set(KNOWN) - implemented)), FROM_NOTES)
+
+
+def build_step(instruction: Instruction, context: Context) -> Step:
+    """Return the executable form of one instruction; ``Unsupported`` says what is not modelled."""
+    decoded = decode(instruction)
+    builder = TABLE.get(decoded.base)
+    if builder is None:
+        raise Unsupported(f'instruction "{decoded.base}"')
+    return Step(builder(decoded, context), decoded.next_pc, decoded)

@@ -1,0 +1,208 @@
+"""Vector floating-point instructions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+
+from netra_build.simulate.arith import division, narrow, single
+from netra_build.simulate.arith import transcendental as special
+from netra_build.simulate.arrays import Array
+from netra_build.simulate.isa.table import register
+from netra_build.simulate.isa.vector import Spec, build, operation
+from netra_build.simulate.machine import Run
+from netra_build.simulate.operands import Decoded, Operand
+from netra_build.simulate.sources import Context
+
+F32 = np.float32
+F64 = np.float64
+
+# Single precision
+
+operation("v_add_f32", "f32 = f32 f32", single.add)
+operation("v_sub_f32", "f32 = f32 f32", single.subtract)
+operation("v_subrev_f32", "f32 = f32 f32", single.subtract_reversed)
+operation("v_mul_f32", "f32 = f32 f32", single.multiply)
+operation("v_mul_legacy_f32", "f32 = f32 f32", single.multiply_legacy)
+operation("v_max_f32", "f32 = f32 f32", single.maximum)
+operation("v_min_f32", "f32 = f32 f32", single.minimum)
+operation("v_max3_f32", "f32 = f32 f32 f32", single.maximum3)
+operation("v_min3_f32", "f32 = f32 f32 f32", single.minimum3)
+operation("v_med3_f32", "f32 = f32 f32 f32", single.median3)
+operation("v_fma_f32", "f32 = f32 f32 f32", single.fma)
+operation("v_fmac_f32", "f32 = f32 f32 f32", single.fma, reads_dst=True)
+operation("v_ldexp_f32", "f32 = f32 i32", single.load_exponent)
+operation("v_div_scale_f32", "f32 mask = f32 f32 f32", division.div_scale)
+operation("v_div_fmas_f32", "f32 = f32 f32 f32 mask", division.div_fmas, reads_vcc=True)
+operation("v_div_fixup_f32", "f32 = f32 f32 f32", division.div_fixup)
+operation("v_fmaak_f32", "f32 = f32 f32 f32", single.fma)
+operation("v_fmamk_f32", "f32 = f32 f32 f32", single.fma)
+
+
+def _ieee_extreme3(pick: Callable[[Array, Array], Array]) -> Callable[..., Array]:
+    """IEEE 754-2019 maximum/minimum: any NaN wins."""
+
+    def run(a: Array, b: Array, c: Array) -> Array:
+        result = pick(pick(a, b), c)
+        for source in (c, b, a):
+            result = np.where(np.isnan(source), single.quiet(np.asarray(source)), result)
+        return result.astype(F32, copy=False)
+
+    return run
+
+
+operation("v_maximum3_f32", "f32 = f32 f32 f32", _ieee_extreme3(single.maximum))
+operation("v_minimum3_f32", "f32 = f32 f32 f32", _ieee_extreme3(single.minimum))
+
+
+def _rounding(fn: Callable[[Array], Array]) -> Callable[[Array], Array]:
+    return lambda a: single.quiet(fn(a))
+
+
+operation("v_rcp_f32 v_rcp_iflag_f32", "f32 = f32", special.reciprocal)
+operation("v_sqrt_f32", "f32 = f32", special.square_root)
+operation("v_rsq_f32", "f32 = f32", special.reciprocal_root)
+operation("v_exp_f32", "f32 = f32", special.exp2)
+operation("v_log_f32", "f32 = f32", special.log2)
+operation("v_sin_f32", "f32 = f32", special.sine)
+operation("v_cos_f32", "f32 = f32", special.cosine)
+operation("v_floor_f32", "f32 = f32", _rounding(np.floor))
+operation("v_ceil_f32", "f32 = f32", _rounding(np.ceil))
+operation("v_trunc_f32", "f32 = f32", _rounding(np.trunc))
+operation("v_rndne_f32", "f32 = f32", _rounding(np.rint))
+operation("v_fract_f32", "f32 = f32", single.fraction)
+operation("v_frexp_mant_f32", "f32 = f32", single.mantissa)
+operation("v_frexp_exp_i32_f32", "i32 = f32", single.exponent)
+
+# Double precision
+
+
+def _quiet_64(value: Array, *_sources: Array) -> Array:
+    nan = np.isnan(value)
+    if not nan.any():
+        return value
+    bits = np.ascontiguousarray(value).view(np.uint64)
+    return np.where(nan, (bits | np.uint64(1 << 51)) & np.uint64(2**63 - 1), bits).view(F64)
+
+
+def _fma_64(a: Array, b: Array, c: Array) -> Array:
+    """One rounding, lane by lane in exact fractions."""
+    a, b, c = np.broadcast_arrays(a, b, c)
+    result = np.asarray(a * b + c)
+    finite = np.isfinite(a) & np.isfinite(b) & np.isfinite(c)
+    for place in map(tuple, np.argwhere(finite)):
+        x, y, z = Fraction(float(a[place])), Fraction(float(b[place])), Fraction(float(c[place]))
+        exact = x * y + z
+        if exact:
+            result[place] = _to_double(exact)
+    return _quiet_64(result)
+
+
+def _to_double(value: Fraction) -> float:
+    try:
+        return value.numerator / value.denominator
+    except OverflowError:
+        return float("inf") if value > 0 else float("-inf")
+
+
+operation("v_add_f64", "f64 = f64 f64", lambda a, b: _quiet_64(a + b))
+operation("v_mul_f64", "f64 = f64 f64", lambda a, b: _quiet_64(a * b))
+operation("v_max_f64", "f64 = f64 f64", lambda a, b: _quiet_64(np.fmax(a, b)))
+operation("v_min_f64", "f64 = f64 f64", lambda a, b: _quiet_64(np.fmin(a, b)))
+operation("v_fma_f64", "f64 = f64 f64 f64", _fma_64)
+operation("v_fmac_f64", "f64 = f64 f64 f64", _fma_64, reads_dst=True)
+operation("v_rcp_f64", "f64 = f64", lambda a: _quiet_64(1.0 / a))
+operation("v_sqrt_f64", "f64 = f64", lambda a: _quiet_64(np.sqrt(a)))
+operation("v_floor_f64", "f64 = f64", lambda a: _quiet_64(np.floor(a)))
+operation("v_ceil_f64", "f64 = f64", lambda a: _quiet_64(np.ceil(a)))
+operation("v_trunc_f64", "f64 = f64", lambda a: _quiet_64(np.trunc(a)))
+operation("v_rndne_f64", "f64 = f64", lambda a: _quiet_64(np.rint(a)))
+
+# Half precision: operands arrive as float32, results are rounded to f16 once
+
+
+def _fma_16(a: Array, b: Array, c: Array) -> Array:
+    product = a.astype(F64) * b
+    return single.sum_to_odd(*np.broadcast_arrays(product, c.astype(F64)))
+
+
+operation("v_add_f16", "f16 = f16 f16", np.add)
+operation("v_sub_f16", "f16 = f16 f16", np.subtract)
+operation("v_subrev_f16", "f16 = f16 f16", lambda a, b: b - a)
+operation("v_mul_f16", "f16 = f16 f16", np.multiply)
+operation("v_max_f16", "f16 = f16 f16", single.maximum)
+operation("v_min_f16", "f16 = f16 f16", single.minimum)
+operation("v_max3_f16", "f16 = f16 f16 f16", single.maximum3)
+operation("v_min3_f16", "f16 = f16 f16 f16", single.minimum3)
+operation("v_med3_f16", "f16 = f16 f16 f16", single.median3)
+operation("v_fma_f16", "f16 = f16 f16 f16", _fma_16, keeps_high=True)
+operation("v_rcp_f16", "f16 = f16", lambda a: 1.0 / a.astype(F64))
+operation("v_sqrt_f16", "f16 = f16", lambda a: np.sqrt(a.astype(F64)))
+operation("v_rsq_f16", "f16 = f16", lambda a: 1.0 / np.sqrt(a.astype(F64)))
+operation("v_exp_f16", "f16 = f16", lambda a: np.exp2(a.astype(F64)))
+operation("v_log_f16", "f16 = f16", lambda a: np.log2(a.astype(F64)))
+operation("v_floor_f16", "f16 = f16", np.floor)
+operation("v_ceil_f16", "f16 = f16", np.ceil)
+operation("v_trunc_f16", "f16 = f16", np.trunc)
+operation("v_rndne_f16", "f16 = f16", np.rint)
+operation("v_ldexp_f16", "f16 = f16 i16", lambda a, n: np.ldexp(a.astype(F64), n))
+
+
+def _mixed(name: str, half: str) -> None:
+    """v_fma_mix: each source is a float32, or the f16 half that op_sel names."""
+
+    def build_mixed(d: Decoded, context: Context) -> Run:
+        d.allow("op_sel", "op_sel_hi", "neg_lo", "neg_hi", "clamp")
+        is_half = d.flag_list("op_sel_hi", 3, 0)
+        kinds = tuple("f16" if flag else "f32" for flag in is_half)
+        high = d.flag_list("op_sel", 3, 0)
+        merge = "1" if half == "hi" else "0"
+        chosen = ",".join([*(str(x) for x in high), merge])
+        modifiers = {k: v for k, v in d.modifiers.items() if k == "clamp"}
+        operands: tuple[Operand, ...] = d.operands
+        inner = Decoded(
+            d.source, d.base, d.encoding, operands, {**modifiers, "op_sel": f"[{chosen}]"}
+        )
+        dst = "f16" if half else "f32"
+        fn = _fma_16 if half else single.fma
+        spec = Spec((dst,), kinds, fn, keeps_high=bool(half))
+        return build(spec, inner, context)
+
+    register(name, build_mixed)
+
+
+_mixed("v_fma_mix_f32 v_mad_mix_f32", "")
+_mixed("v_fma_mixlo_f16 v_mad_mixlo_f16", "lo")
+_mixed("v_fma_mixhi_f16 v_mad_mixhi_f16", "hi")
+
+
+def _pack_halves(a: Array, b: Array) -> Array:
+    return a | (b << np.uint32(16))
+
+
+operation("v_pack_b32_f16", "b32 = b16 b16", _pack_halves)
+operation("v_cvt_f32_f16", "f32 = f16", single.quiet)
+operation("v_cvt_f16_f32", "f16 = f32", lambda a: a)
+
+
+def _pack_toward_zero(a: Array, b: Array) -> Array:
+    low = narrow.single_to_half_toward_zero(np.asarray(a))
+    return low | (narrow.single_to_half_toward_zero(np.asarray(b)) << np.uint32(16))
+
+
+def _pack_nearest(a: Array, b: Array) -> Array:
+    low = narrow.single_to_half(np.asarray(a))
+    return low | (narrow.single_to_half(np.asarray(b)) << np.uint32(16))
+
+
+def _pack_bf16(a: Array, b: Array) -> Array:
+    low = narrow.single_to_bf16(np.asarray(a))
+    return low | (narrow.single_to_bf16(np.asarray(b)) << np.uint32(16))
+
+
+operation("v_cvt_pkrtz_f16_f32", "b32 = f32 f32", _pack_toward_zero)
+operation("v_cvt_pk_f16_f32", "b32 = f32 f32", _pack_nearest)
+operation("v_cvt_pk_bf16_f32", "b32 = f32 f32", _pack_bf16)
+operation("v_cvt_f32_bf16", "f32 = bf16", single.quiet)

@@ -1,0 +1,190 @@
+"""A sparse 64-bit address space: every buffer is a region of its own between red zones."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from netra_build.simulate.arrays import Array
+from netra_build.simulate.findings import KERNARG_OVER_READ, OUT_OF_BOUNDS
+
+RED_ZONE_BYTES = 1 << 32
+"""Distance kept free around every region, so that a stray 32-bit offset hits no neighbour."""
+
+FIRST_BASE = 0x7E00_0000_0000
+ALIGNMENT = 256
+
+
+@dataclass
+class Region:
+    """One buffer. ``data`` is uint8 and a view of the caller's array until the first store."""
+
+    name: str
+    base: int
+    data: Array
+    readable_bytes: int
+    """Bytes that may be read; what lies behind them, up to the size of ``data``, is junk."""
+    writable: bool = True
+    is_private: bool = False
+    """True once ``data`` is our own copy."""
+
+    @property
+    def end(self) -> int:
+        """Address behind the last byte."""
+        return self.base + self.data.size
+
+    def own(self) -> Array:
+        """Return ``data`` for writing; the caller's array is copied before the first store."""
+        if not self.is_private:
+            self.data = self.data.copy()
+            self.is_private = True
+        return self.data
+
+
+Report = Callable[[str, Array, str], None]
+"""Takes a kind of finding, a bool[...] mask of bad elements and a sentence about the first."""
+
+
+class AddressSpace:
+    """All regions of a launch, found by address."""
+
+    def __init__(self) -> None:
+        self.regions: list[Region] = []
+        self._bases: list[int] = []
+        self._next = FIRST_BASE
+
+    def place(self, name: str, data: Array, *, readable: int, writable: bool) -> Region:
+        """Map uint8 ``data``; the base straddles a 4 GiB line to bring lost carries to light."""
+        half = min(data.size // 2, 1 << 31) // ALIGNMENT * ALIGNMENT
+        base = (self._next + 2 * RED_ZONE_BYTES) // RED_ZONE_BYTES * RED_ZONE_BYTES - half
+        region = Region(name, base, data, readable, writable)
+        self._next = base + data.size + RED_ZONE_BYTES
+        self.regions.append(region)
+        self._bases.append(base)
+        return region
+
+    def place_at(self, name: str, base: int, data: Array) -> Region:
+        """Map read-only ``data`` at a fixed address below all other regions."""
+        region = Region(name, base, data, data.size, writable=False)
+        self.regions.insert(0, region)
+        self._bases.insert(0, base)
+        return region
+
+    def find(self, address: int) -> Region | None:
+        """Return the region that holds ``address``, or None."""
+        at = bisect_right(self._bases, address) - 1
+        if at >= 0 and address < self.regions[at].end:
+            return self.regions[at]
+        return None
+
+    def nearest(self, address: int) -> str:
+        """Describe ``address`` against the region that is closest to it."""
+        best = ""
+        distance = 1 << 64
+        for region in self.regions:
+            if address < region.base:
+                gap, text = region.base - address, f"before the start of {region.name}"
+            else:
+                gap, text = address - region.end, f"past the end of {region.name}"
+            if gap < distance:
+                distance, best = gap, f"{gap} bytes {text} ({region.data.size} bytes)"
+        return f"address {address:#x} is {best or 'in no buffer'}"
+
+    def gather(self, address: Array, active: Array, width: int, report: Report) -> Array:
+        """Load ``width`` bytes (1, 2, or dwords) per element of uint64 ``address``.
+
+        Returns uint32[dwords, *shape]; zero for elements that are inactive or out of bounds.
+        """
+        pieces = self._by_region(address, active, width, report)
+        if len(pieces) == 1 and pieces[0][1] is active and active.all():
+            return _load_region(pieces[0][0], address, active, width, report)
+        result = np.zeros((max(1, width // 4), *address.shape), np.uint32)
+        for region, mask in pieces:
+            inside = np.where(mask, address, np.uint64(region.base))
+            loaded = _load_region(region, inside, mask, width, report)
+            np.copyto(result, loaded, where=mask)
+        return result
+
+    def scatter(
+        self, address: Array, active: Array, values: Array, width: int, report: Report
+    ) -> None:
+        """Store ``width`` bytes per active element from uint32[dwords, *shape] ``values``."""
+        for region, mask in self._by_region(address, active, width, report):
+            if not region.writable:
+                report(OUT_OF_BOUNDS, mask, f"store to the read-only {region.name}")
+                continue
+            offset = (address[mask] - np.uint64(region.base)).astype(np.int64)
+            _store(region.own(), offset, values[:, mask], width)
+
+    def _by_region(
+        self, address: Array, active: Array, width: int, report: Report
+    ) -> list[tuple[Region, Array]]:
+        """Split the active elements by region; elements outside every region are reported."""
+        if active.all():
+            low, high = int(address.min()), int(address.max())
+        elif active.any():
+            chosen = address[active]
+            low, high = int(chosen.min()), int(chosen.max())
+        else:
+            return []
+        region = self.find(low)
+        if region is not None and high + width <= region.end:
+            return [(region, active)]
+        return self._by_region_slowly(address, active, width, report)
+
+    def _by_region_slowly(
+        self, address: Array, active: Array, width: int, report: Report
+    ) -> list[tuple[Region, Array]]:
+        result = []
+        left = active.copy()
+        for region in self.regions:
+            # A region may end at the top of the address space, so compare offsets instead.
+            offset = address - np.uint64(region.base)
+            inside = left & (address >= np.uint64(region.base))
+            inside &= offset.astype(np.uint64) <= np.uint64(max(region.data.size - width, 0))
+            if region.data.size >= width and inside.any():
+                result.append((region, inside))
+                left &= ~inside
+        if left.any():
+            report(OUT_OF_BOUNDS, left, self.nearest(int(address[left].flat[0])))
+        return result
+
+
+def _load_region(region: Region, address: Array, mask: Array, width: int, report: Report) -> Array:
+    offset = (address - np.uint64(region.base)).view(np.int64)
+    if region.readable_bytes != region.data.size:
+        bad = (offset + width > region.readable_bytes) & mask
+        if bad.any():
+            report(KERNARG_OVER_READ, bad, f"read behind the last byte of {region.name}")
+    return _load(region.data, offset, width)
+
+
+def _load(data: Array, offset: Array, width: int) -> Array:
+    """Load from uint8 ``data`` at int64 byte ``offset`` (in bounds for active elements)."""
+    if width == 1:
+        return data.take(offset, mode="clip").astype(np.uint32)[None]
+    if width >= 4 and data.ctypes.data % 4 == 0 and not (offset & 3).any():
+        words = data[: data.size // 4 * 4].view(np.uint32)
+        first = offset >> 2
+        return np.stack([words.take(first + i, mode="clip") for i in range(width // 4)])
+    count = max(1, width // 4)
+    result = np.zeros((count, *offset.shape), np.uint32)
+    for at in range(width):
+        byte = data.take(offset + at, mode="clip").astype(np.uint32)
+        result[at // 4] |= byte << np.uint32(8 * (at % 4))
+    return result
+
+
+def _store(data: Array, offset: Array, values: Array, width: int) -> None:
+    """Store uint32[dwords, n] ``values`` to uint8 ``data`` at int64[n] byte ``offset``."""
+    if width >= 4 and data.ctypes.data % 4 == 0 and not (offset & 3).any():
+        words = data[: data.size // 4 * 4].view(np.uint32)
+        first = offset >> 2
+        for i in range(width // 4):
+            words[first + i] = values[i]
+        return
+    for at in range(width):
+        data[offset + at] = (values[at // 4] >> np.uint32(8 * (at % 4))).astype(np.uint8)

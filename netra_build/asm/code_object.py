@@ -252,14 +252,30 @@ def _metadata(sections: tuple[Section, ...], location: str) -> dict[str, Json]:
         for note in split_notes(section.data, location)
         if note.kind == NOTE_TYPE and note.owner == NOTE_OWNER.rstrip(b"\0")
     ]
-    if len(found) != 1:
+    if not found:
         raise BadInput(
             "code object has the wrong number of metadata notes",
             location=location,
             expected=1,
-            got=len(found),
+            got=0,
         )
-    return decode_metadata(found[0], location)
+    documents = [decode_metadata(data, location) for data in found]
+    return documents[0] if len(documents) == 1 else _merged(documents, location)
+
+
+def _merged(documents: list[dict[str, Json]], location: str) -> dict[str, Json]:
+    """Join the notes that several linked objects brought: one list of kernels, all else equal."""
+    kernels: list[Json] = []
+    rests = []
+    for document in documents:
+        listed = document.get("amdhsa.kernels")
+        if not isinstance(listed, list):
+            raise BadInput("metadata note lists no kernels", location=location)
+        kernels += listed
+        rests.append({key: item for key, item in document.items() if key != "amdhsa.kernels"})
+    if any(rest != rests[0] for rest in rests[1:]):
+        raise BadInput("metadata notes of one code object differ", location=location)
+    return {**rests[0], "amdhsa.kernels": kernels}
 
 
 def _target(document: Mapping[str, Json], e_flags: int) -> str:

@@ -14,6 +14,7 @@ from netra_build.core.errors import EXIT_BAD_INPUT, EXIT_OUR_BUG, BadInput, Netr
 from netra_build.core.nearest import nearest_hint
 
 COMMANDS = {
+    "check": "check",
     "compile": "compile",
     "explain": "explain",
     "inspect": "inspect_engine",
@@ -22,6 +23,7 @@ COMMANDS = {
     "golden": "golden_accept",
     "pin": "pin",
     "rebuild": "rebuild",
+    "recipe": "recipe",
 }
 """Word on the command line to module of this folder; a module is imported only when asked for."""
 

@@ -35,7 +35,7 @@ def file_digest(path: Path) -> str:
 
 @lru_cache(maxsize=1024)
 def _digest_of(stamp: FileStamp) -> str:
-    hasher = blake3()
+    hasher = blake3(max_threads=blake3.AUTO)
     try:
         if stamp[1]:
             hasher.update_mmap(stamp[0])

@@ -40,11 +40,12 @@
 //       24     2 * stride_v
 //       25     last slot
 //       26:28  sequence, value head, tile
-//       29:31  temporaries; slots
+//       29:31  byte offsets, slots; then bytes to the next token, 0 after the last
 //       32     tokens that follow the current one
-//       33:35  temporaries; 34, 35 decay, beta
-//       40:45  lanes of column 1, 2, 3
-//       46:47  lanes of columns 0 .. 3
+//       34:35  products
+//       36, 37 decay, beta
+//       38:43  lanes of column 1, 2, 3
+//       44:45  lanes of columns 0 .. 3
 // VGPR  0      lane, then byte offset of the row in v, 2 * (lane / 16)
 //       1      LDS address of the column's q, 32 * (lane % 16), in alternate halves
 //       2      LDS address of the staged pair, 8 * lane, in alternate halves
@@ -71,7 +72,8 @@
 	.type netra_gdn_verify_core_m12_packed_pair_interleaved_waves8_gfx950,@function
 netra_gdn_verify_core_m12_packed_pair_interleaved_waves8_gfx950:
 // The arguments; meanwhile the logical wave and its sequence, value head and tile.
-	s_load_dwordx16 s[4:19], s[0:1], 0                        // qn .. intermediate
+	s_load_dwordx8 s[4:11], s[0:1], 0                         // qn, kn, v, decay
+	s_load_dwordx8 s[12:19], s[0:1], 32                       // beta .. intermediate
 	s_load_dwordx4 s[20:23], s[0:1], 64                       // initial_idx, intermediate_idx
 	s_load_dwordx2 s[24:25], s[0:1], 80                       // stride_v, state_capacity
 	v_lshrrev_b32 v1, 6, v0
@@ -80,29 +82,29 @@ netra_gdn_verify_core_m12_packed_pair_interleaved_waves8_gfx950:
 	s_lshl_b32 s2, s2, 3
 	s_add_u32 s2, s2, s3                                      // logical wave = 8 * x + wave
 	s_and_b32 s28, s2, 7                                      // tile
-	s_bfe_u32 s27, s2, 0x50003                                // value head, 5 bits from bit 3
-	s_lshr_b32 s26, s2, 8                                     // sequence
+	s_lshr_b32 s27, s2, 3
+	s_lshr_b32 s26, s27, 5                                    // sequence
+	s_and_b32 s27, s27, 31                                    // value head
 	v_lshrrev_b32 v6, 4, v0                                   // row group = lane / 16
 	v_and_b32 v7, 15, v0                                      // column = lane % 16
 	v_lshlrev_b32 v1, 5, v7                                   // 32 * column
 	v_lshlrev_b32 v2, 3, v0                                   // 8 * lane
 	v_lshlrev_b32 v3, 3, v0
 	v_lshlrev_b32 v5, 4, v0                                   // 16 * lane
-	v_lshlrev_b32 v4, 3, v7
 	v_lshlrev_b32 v0, 1, v6                                   // 2 * row group
-	v_add_u32 v4, v4, v0                                      // 2 * (row group + 4 * column)
-	s_mov_b32 s40, 0x00020002                                 // column == 1
-	s_mov_b32 s41, 0x00020002
-	s_mov_b32 s42, 0x00040004                                 // column == 2
-	s_mov_b32 s43, 0x00040004
-	s_mov_b32 s44, 0x00080008                                 // column == 3
-	s_mov_b32 s45, 0x00080008
-	s_mov_b32 s46, 0x000f000f                                 // column < 4
-	s_mov_b32 s47, 0x000f000f
+	v_lshl_add_u32 v4, v7, 3, v0                              // 2 * (row group + 4 * column)
+	s_mov_b32 s38, 0x00020002                                 // column == 1
+	s_mov_b32 s39, 0x00020002
+	s_mov_b32 s40, 0x00040004                                 // column == 2
+	s_mov_b32 s41, 0x00040004
+	s_mov_b32 s42, 0x00080008                                 // column == 3
+	s_mov_b32 s43, 0x00080008
+	s_mov_b32 s44, 0x000f000f                                 // column < 4
+	s_mov_b32 s45, 0x000f000f
 	s_waitcnt lgkmcnt(0)                                      // the arguments
 
 // State slot of the sequence, held within 0 .. state_capacity - 1.
-	s_lshl_b32 s29, s26, 2                                    // 4 * sequence
+	s_lshl_b32 s29, s26, 2
 	s_add_u32 s20, s20, s29
 	s_addc_u32 s21, s21, 0
 	s_load_dword s30, s[20:21], 0                             // initial_idx[sequence]
@@ -113,60 +115,71 @@ netra_gdn_verify_core_m12_packed_pair_interleaved_waves8_gfx950:
 	s_min_u32 s30, s30, s25                                   // initial slot
 
 // Bases in 64 bits. A state slot is 2^20 bytes, a value head of it 2^15, a tile 2^12.
+	s_mul_i32 s34, s30, 0x100000
+	s_mul_hi_u32 s35, s30, 0x100000
+	s_add_u32 s16, s16, s34
+	s_addc_u32 s17, s17, s35
 	s_lshl_b32 s29, s27, 15
-	s_lshl_b32 s33, s28, 12
-	s_or_b32 s29, s29, s33                                    // 2^15 * value head + 2^12 * tile
-	s_lshr_b32 s34, s30, 12
-	s_lshl_b32 s33, s30, 20                                   // 2^20 * slot
-	s_or_b32 s33, s33, s29
-	s_add_u32 s16, s16, s33
-	s_addc_u32 s17, s17, s34
-// kn, qn: 98304 bytes a sequence, 512 a QK head; two value heads share a QK head.
-	s_mul_i32 s33, s26, 0x18000
-	s_mul_hi_u32 s34, s26, 0x18000
-	s_lshr_b32 s29, s27, 1
-	s_lshl_b32 s29, s29, 9
-	s_add_u32 s4, s4, s33
-	s_addc_u32 s5, s5, s34
-	s_add_u32 s4, s4, s29
-	s_addc_u32 s5, s5, 0
-	s_add_u32 s6, s6, s33
-	s_addc_u32 s7, s7, s34
-	s_add_u32 s6, s6, s29
-	s_addc_u32 s7, s7, 0
-	s_lshl_b32 s29, s27, 8
-	s_lshl_b32 s30, s28, 5
-	s_or_b32 s29, s29, s30                                    // 256 * value head + 32 * tile
+	s_add_u32 s16, s16, s29
+	s_addc_u32 s17, s17, 0
+	s_lshl_b32 s29, s28, 12
+	s_add_u32 s16, s16, s29
+	s_addc_u32 s17, s17, 0
 // out: 98304 bytes a sequence, 256 a value head, 32 a tile.
-	s_add_u32 s14, s14, s33
-	s_addc_u32 s15, s15, s34
+	s_mul_i32 s34, s26, 0x18000
+	s_mul_hi_u32 s35, s26, 0x18000
+	s_add_u32 s14, s14, s34
+	s_addc_u32 s15, s15, s35
+	s_lshl_b32 s29, s27, 8
 	s_add_u32 s14, s14, s29
 	s_addc_u32 s15, s15, 0
-// v: 2 * stride_v bytes a token, then as out.
+	s_lshl_b32 s29, s28, 5
+	s_add_u32 s14, s14, s29
+	s_addc_u32 s15, s15, 0
+// v: 2 * stride_v bytes a token, 256 a value head, 32 a tile.
 	s_lshl_b32 s24, s24, 1                                    // 2 * stride_v
 	s_mul_i32 s30, s26, 12                                    // first token
-	s_mul_i32 s33, s30, s24
-	s_mul_hi_u32 s34, s30, s24
-	s_add_u32 s8, s8, s33
-	s_addc_u32 s9, s9, s34
+	s_mul_i32 s34, s30, s24
+	s_mul_hi_u32 s35, s30, s24
+	s_add_u32 s8, s8, s34
+	s_addc_u32 s9, s9, s35
+	s_lshl_b32 s29, s27, 8
 	s_add_u32 s8, s8, s29
 	s_addc_u32 s9, s9, 0
+	s_lshl_b32 s29, s28, 5
+	s_add_u32 s8, s8, s29
+	s_addc_u32 s9, s9, 0
+// kn, qn: 98304 bytes a sequence, 512 a QK head; two value heads share a QK head.
+	s_lshr_b32 s30, s27, 1                                    // QK head
+	s_mul_i32 s34, s26, 0x18000
+	s_mul_hi_u32 s35, s26, 0x18000
+	s_add_u32 s6, s6, s34
+	s_addc_u32 s7, s7, s35
+	s_lshl_b32 s29, s30, 9
+	s_add_u32 s6, s6, s29
+	s_addc_u32 s7, s7, 0
+	s_add_u32 s4, s4, s34
+	s_addc_u32 s5, s5, s35
+	s_lshl_b32 s29, s30, 9
+	s_add_u32 s4, s4, s29
+	s_addc_u32 s5, s5, 0
 // decay, beta: 1536 bytes a sequence, 4 a value head.
-	s_mul_i32 s33, s26, 0x600
-	s_mul_hi_u32 s34, s26, 0x600
+	s_mul_i32 s34, s26, 0x600
+	s_mul_hi_u32 s35, s26, 0x600
+	s_add_u32 s10, s10, s34
+	s_addc_u32 s11, s11, s35
+	s_add_u32 s12, s12, s34
+	s_addc_u32 s13, s13, s35
 	s_lshl_b32 s29, s27, 2
-	s_add_u32 s10, s10, s33
-	s_addc_u32 s11, s11, s34
 	s_add_u32 s10, s10, s29
 	s_addc_u32 s11, s11, 0
-	s_add_u32 s12, s12, s33
-	s_addc_u32 s13, s13, s34
+	s_lshl_b32 s29, s27, 2
 	s_add_u32 s12, s12, s29
 	s_addc_u32 s13, s13, 0
 
 // The first token: decay and beta, q and k (wave 0 stages them for all waves), the initial state, v.
-	s_load_dword s34, s[10:11], 0                             // decay
-	s_load_dword s35, s[12:13], 0                             // beta
+	s_load_dword s36, s[10:11], 0                             // decay
+	s_load_dword s37, s[12:13], 0                             // beta
 	s_cmp_lg_u32 s3, 0
 	s_cbranch_scc1 .Lnetra_gdn_verify_core_m12_packed_pair_interleaved_waves8_gfx950_first_loaded
 	global_load_dwordx2 v[72:73], v3, s[4:5]                  // q
@@ -259,10 +272,10 @@ netra_gdn_verify_core_m12_packed_pair_interleaved_waves8_gfx950:
 	ds_read_b128 v[28:31], v1 offset:16
 	v_xor_b32 v1, 0x400, v1                                   // the other half of LDS
 	s_waitcnt lgkmcnt(0)                                      // q and k, decay, beta
-	v_mov_b32 v6, s34                                         // decay
-	v_mov_b32 v7, s35                                         // beta
-	s_load_dword s34, s[10:11], 0                             // decay of the next token
-	s_load_dword s35, s[12:13], 0                             // beta of the next token
+	v_mov_b32 v6, s36                                         // decay
+	v_mov_b32 v7, s37                                         // beta
+	s_load_dword s36, s[10:11], 0                             // decay of the next token
+	s_load_dword s37, s[12:13], 0                             // beta of the next token
 
 // S = S * decay.
 	v_pk_mul_f32 v[32:33], v[32:33], v[6:7] op_sel_hi:[1,0]
@@ -386,11 +399,11 @@ netra_gdn_verify_core_m12_packed_pair_interleaved_waves8_gfx950:
 	v_add_f32_dpp v68, v68, v68 row_ror:1 row_mask:0xf bank_mask:0xf
 	v_add_f32_dpp v70, v70, v70 row_ror:1 row_mask:0xf bank_mask:0xf
 // Column c < 4 stores the row row group + 4 c.
-	v_cndmask_b32 v64, v64, v66, s[40:41]
-	v_cndmask_b32 v64, v64, v68, s[42:43]
-	v_cndmask_b32 v64, v64, v70, s[44:45]
+	v_cndmask_b32 v64, v64, v66, s[38:39]
+	v_cndmask_b32 v64, v64, v68, s[40:41]
+	v_cndmask_b32 v64, v64, v70, s[42:43]
 	v_cvt_pk_bf16_f32 v64, v64, v64
-	s_mov_b64 exec, s[46:47]
+	s_mov_b64 exec, s[44:45]
 	global_store_short v4, v64, s[14:15]
 	s_mov_b64 exec, -1
 	s_add_u32 s14, s14, 0x2000                                // the next token of out
@@ -425,7 +438,7 @@ netra_gdn_verify_core_m12_packed_pair_interleaved_waves8_gfx950:
 		.amdhsa_system_sgpr_workgroup_id_z 0
 		.amdhsa_system_vgpr_workitem_id 0
 		.amdhsa_next_free_vgpr 76
-		.amdhsa_next_free_sgpr 48
+		.amdhsa_next_free_sgpr 46
 		.amdhsa_accum_offset 76
 		.amdhsa_float_round_mode_32 0
 		.amdhsa_float_round_mode_16_64 0
@@ -451,7 +464,7 @@ amdhsa.kernels:
     .max_flat_workgroup_size: 512
     .vgpr_count: 76
     .agpr_count: 0
-    .sgpr_count: 48
+    .sgpr_count: 46
     .args:
       - {.name: qn, .offset: 0, .size: 8, .value_kind: global_buffer, .address_space: global, .actual_access: read_only}
       - {.name: kn, .offset: 8, .size: 8, .value_kind: global_buffer, .address_space: global, .actual_access: read_only}

@@ -115,7 +115,7 @@ def member_actions(unit: Unit, index: int, member: Member) -> list[Action]:
             subject,
             {"flat": flat},
             {"object": made},
-            hints={"unit.s": source, **includes},
+            hints={f"main:{source.name}": source, **includes},
         ),
     ]
 
@@ -168,7 +168,7 @@ def golden_actions(golden: GoldenSource) -> list[Action]:
     digests = {"digests": golden_place(golden, "digests.json")}
     return [
         flatten_unit.STAGE.apply(subject, {"unit": source}, {"flat": flat}, place),
-        assemble.STAGE.apply(subject, {"flat": flat}, {"object": made}, hints={"unit.s": source}),
+        assemble.STAGE.apply(subject, {"flat": flat}, {"object": made}, hints={f"main:{source.name}": source}),
         link_objects.STAGE.apply(subject, {"object 000": made}, {"linked": linked}),
         seal_object.STAGE.apply(subject, {"linked": linked}, {"hsaco": hsaco}),
         prove_golden.STAGE.apply(subject, proven, digests, proof),

@@ -101,7 +101,7 @@ def engine_graph(library: Library, request: EngineRequest) -> Graph:
         golden_objects=golden_objects(plan) if request.golden_root else (),
         recipe=recipe.document(),
         not_pinned=stale,
-        notes=tuple(f"not pinned: {name}" for name in stale),
+        notes=(*(f"not pinned: {name}" for name in stale), *_fallbacks(plan)),
     )
     return pipeline.engine_graph(parts, units)
 
@@ -164,6 +164,21 @@ def plan_recipe(library: Library, recipe: EngineRecipe, golden_root: str | None)
         item.name: _read_golden(library, item, Path(golden_root)) for item in golden_objects(plan)
     }
     return plan_engine(model, profile, catalog, known, replace(options, golden=golden))
+
+
+def _fallbacks(plan: EnginePlan) -> list[str]:
+    """Return a note for each kernel operation that the framework will run, with the reasons."""
+    notes = []
+    for operation in plan.operations:
+        if operation.operation.kind != "fixed_kernel" or operation.selection.symbol is not None:
+            continue
+        tried = operation.selection.candidates
+        near = [c for c in tried if c.reasons and len(c.reasons) == 1] or tried[:1]
+        why = "; ".join(f"{c.tactic}: {', '.join(c.reasons)}" for c in near[:3])
+        notes.append(
+            f"fallback: {operation.operation.name} runs {operation.selection.fallback} ({why})"
+        )
+    return notes
 
 
 def _read_golden(library: Library, item: GoldenObject, root: Path) -> bytes:

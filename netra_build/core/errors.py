@@ -14,8 +14,9 @@ EXIT_OUR_BUG = 70
 class NetraError(Exception):
     """Base of every error that reaches a user; printed as one line and an optional hint.
 
-    The line is ``LOCATION: FACT; expected X, got Y`` and the hint is a second line
-    ``hint: REMEDY``. Subclasses fix the exit code in ``status``.
+    The line is ``LOCATION: FACT; expected X, got Y``; ``detail`` follows as lines of its own (two
+    sides of a difference, a tool's report), and ``hint: REMEDY`` comes last. Subclasses fix the
+    exit code in ``status``.
     """
 
     status = EXIT_BAD_INPUT
@@ -28,6 +29,7 @@ class NetraError(Exception):
         expected: object = None,
         got: object = None,
         hint: str = "",
+        detail: str = "",
     ) -> None:
         super().__init__(fact)
         self.fact = fact
@@ -35,6 +37,7 @@ class NetraError(Exception):
         self.expected = expected
         self.got = got
         self.hint = hint
+        self.detail = detail
 
     def line(self) -> str:
         """Return the message without the hint."""
@@ -49,8 +52,14 @@ class NetraError(Exception):
             self.location = location
         return self
 
+    def under(self, subject: str) -> NetraError:
+        """Return this error with the subject of the work in front of its location."""
+        self.location = f"{subject}: {self.location}" if self.location else subject
+        return self
+
     def __str__(self) -> str:
-        return f"{self.line()}\nhint: {self.hint}" if self.hint else self.line()
+        parts = [self.line(), self.detail, f"hint: {self.hint}" if self.hint else ""]
+        return "\n".join(part for part in parts if part)
 
 
 class Refused(NetraError):

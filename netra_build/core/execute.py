@@ -83,4 +83,4 @@ def _explained(action: Action, error: NetraError, execution: Execution) -> Netra
         return error
     folders, disk = execution.folders, execution.disk
     hints = {role: disk.read_bytes(folders.path(place)) for role, place in action.hints}
-    return action.stage.explain(error, hints, execution.tools)
+    return action.stage.explain(error, hints, execution.tools).under(action.subject)

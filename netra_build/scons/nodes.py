@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import SCons.Errors
@@ -11,11 +11,15 @@ import SCons.Util
 from SCons.Action import Action as SConsAction
 
 from netra_build.asm.toolchain import Toolchain
-from netra_build.core.canonical_json import canonical_text
+from netra_build.core.canonical_json import Json, canonical_text
 from netra_build.core.code_digest import code_digest
+from netra_build.core.digests import blake3_hex
 from netra_build.core.errors import NetraError
 from netra_build.core.execute import Execution, run_action
 from netra_build.core.graph import Action
+
+LONGEST_SHOWN = 400
+"""Characters of a parameter that an explanation still shows."""
 
 
 def content_changed(
@@ -84,13 +88,29 @@ def _values(env: Any, action: Action, tools: Toolchain) -> list[Any]:
 
     ``--debug=explain`` then names the parameter that changed, with the old and new value.
     """
-    named = [(f"parameter {name}", canonical_text(value)) for name, value in action.parameters]
-    named.append((f"code of stage {action.stage.name}", code_digest(action.stage.module)))
-    roles = ", ".join(f"{role}={place}" for role, place in action.inputs)
-    named.append(("roles", roles))
+    named = dict(_named_parameters(action.parameters))
+    named[f"code of stage {action.stage.name}"] = code_digest(action.stage.module)
+    named["roles"] = _shown(", ".join(f"{role}={place}" for role, place in action.inputs))
     if action.stage.uses_tools:
-        named.append(("tool chain", canonical_text(tools.identity())))
-    return [env.Value(f"{name}: {text.rstrip()}", name=name) for name, text in named]
+        for name, value in tools.identity().items():
+            named[f"tool {name}"] = value
+    return [env.Value(f"{name}: {text}", name=name) for name, text in named.items()]
+
+
+def _named_parameters(parameters: Iterable[tuple[str, Json]]) -> Iterator[tuple[str, str]]:
+    """Yield name and text of each parameter; one that is an object gives one for each key."""
+    for name, value in parameters:
+        parts = value.items() if isinstance(value, dict) and value else [("", value)]
+        for key, part in parts:
+            dotted = f"{name}.{key}" if key else name
+            yield f"parameter {dotted}", _shown(canonical_text(part).rstrip())
+
+
+def _shown(text: str) -> str:
+    """Return a text as it is, or the digest of a long one, which nobody would read."""
+    if len(text) <= LONGEST_SHOWN:
+        return text
+    return f"{len(text)} characters, blake3 {blake3_hex(text.encode())}"
 
 
 def _build(target: list[Any], source: list[Any], env: Any) -> int:

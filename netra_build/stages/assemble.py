@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from netra_build.asm.diagnostics import AssemblyFailed
 from netra_build.asm.toolchain import Toolchain
 from netra_build.core.errors import NetraError
 from netra_build.core.graph import Inputs, Outputs, Parameters, Stage
+
+MAIN = "main:"
 
 
 def run(inputs: Inputs, parameters: Parameters, tools: Toolchain) -> Outputs:
@@ -15,12 +18,18 @@ def run(inputs: Inputs, parameters: Parameters, tools: Toolchain) -> Outputs:
 def explain(error: NetraError, hints: Inputs, tools: Toolchain) -> NetraError:
     """Assemble the raw unit with its raw closure, for diagnostics with the author's lines.
 
-    The flat unit's own error stands if the raw unit, against all expectation, assembles.
+    One role is ``main:NAME``, the unit; the others are library files by name. The flat unit's
+    own error stands if the raw unit, against all expectation, assembles.
     """
+    main = next(role for role in hints if role.startswith(MAIN))
+    files = {role.removeprefix(MAIN): data for role, data in hints.items()}
     try:
-        tools.assemble_tree(dict(hints), "unit.s")
-    except NetraError as raw:
+        tools.assemble_tree(files, main.removeprefix(MAIN))
+    except AssemblyFailed as raw:
+        raw.detail = raw.raw.rstrip()
         return raw
+    except NetraError as other:
+        return other
     return error
 
 

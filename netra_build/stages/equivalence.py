@@ -137,7 +137,7 @@ def run(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
             location=hsaco,
             expected=IDENTICAL,
             got=report["verdict"],
-            hint="\n".join(difference_lines(report)),
+            detail="\n".join(difference_lines(report)),
         )
     return {"report": canonical_bytes(report)}
 

@@ -1,4 +1,4 @@
-"""Flatten: turn an instance and its include closure into one unit without includes or comments."""
+"""Flatten: turn an instance and its include closure into one unit of only what it uses."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any
 
 from netra_build.asm.closure import Closure, include_closure
 from netra_build.asm.flatten import flatten
+from netra_build.asm.prune import prune_macros
 from netra_build.core.graph import Inputs, Outputs, Parameters, Stage
 
 
@@ -19,7 +20,7 @@ def run(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
     closure = Closure({}, ())
     if template is not None:
         closure = include_closure(template, inputs.__getitem__, location)
-    return {"flat": flatten(inputs["unit"], closure, location)}
+    return {"flat": prune_macros(flatten(inputs["unit"], closure, location), location)}
 
 
 STAGE = Stage("flatten", "FLAT", __name__, run)

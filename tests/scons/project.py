@@ -1,0 +1,125 @@
+"""A copy of the project in a folder of its own, to build in, edit and break."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+PARTS = (
+    "SConstruct",
+    "site_scons",
+    "netra_build",
+    "kernels",
+    "manifests",
+    "recipes",
+    "golden",
+    "schemas",
+)
+ENGINE = "qwen36_moe_m1"
+ACTION_LINE = re.compile(r"^([A-Z]{3,9}) +\S.* -> \S+")
+
+
+@dataclass(frozen=True)
+class Run:
+    """How one command ended."""
+
+    status: int
+    output: str
+    errors: str
+
+    @property
+    def actions(self) -> list[str]:
+        """Labels of the actions that ran, in order."""
+        return [m[1] for line in self.output.splitlines() if (m := ACTION_LINE.match(line))]
+
+    @property
+    def action_lines(self) -> list[str]:
+        """The build lines of the actions that ran, sorted, blanks collapsed."""
+        lines = self.output.splitlines()
+        return sorted(" ".join(line.split()) for line in lines if ACTION_LINE.match(line))
+
+    @property
+    def failure(self) -> str:
+        """The text of SCons's error, or the last error lines of our own front."""
+        found = re.search(r"scons: \*\*\* (.*?)(?:\nscons: |\Z)", self.errors, re.DOTALL)
+        return found[1].strip() if found else self.errors.strip()
+
+
+class Project:
+    """A project folder; every command runs in it with a clean environment."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    @classmethod
+    def copy_to(cls, folder: Path, origin: Path = ROOT) -> Project:
+        """Copy the sources of the project at ``origin`` to ``folder``."""
+        for part in PARTS:
+            source, target = origin / part, folder / part
+            if source.is_dir():
+                ignored = shutil.ignore_patterns("__pycache__")
+                shutil.copytree(source, target, ignore=ignored)
+            else:
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(source, target)
+        return cls(folder)
+
+    def scons(self, *words: str, **environment: str) -> Run:
+        """Run SCons with the given targets and variables."""
+        return self.run(sys.executable, "-P", "-m", "SCons", *words, **environment)
+
+    def netra(self, *words: str) -> Run:
+        """Run the netra command line."""
+        return self.run(sys.executable, "-P", "-m", "netra_build.commands.main", *words)
+
+    def run(self, *command: str, **environment: str) -> Run:
+        """Run a command in the folder, its own package first on the path."""
+        done = subprocess.run(
+            command, cwd=self.folder, env=self.environment(**environment), capture_output=True
+        )
+        return Run(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+    def environment(self, **more: str) -> dict[str, str]:
+        """Return the environment of every command."""
+        kept = {name: os.environ[name] for name in ("PATH", "ROCM_PATH") if name in os.environ}
+        path = str(self.folder)
+        return {**kept, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1", **more}
+
+    def path(self, name: str) -> Path:
+        """Return the path of a file of the project."""
+        return self.folder / name
+
+    def edit(self, name: str, old: str, new: str) -> None:
+        """Replace the one place where ``old`` stands in a file."""
+        path = self.path(name)
+        text = path.read_text(encoding="utf-8")
+        assert text.count(old) == 1, (name, old, text.count(old))
+        path.write_text(text.replace(old, new), encoding="utf-8")
+
+    def engine(self, name: str = ENGINE) -> Path:
+        """Return the default folder of an engine."""
+        return self.folder / "build" / "engines" / name
+
+    def seal(self, name: str = ENGINE) -> dict:
+        """Return ``netra.json`` of an engine."""
+        return json.loads((self.engine(name) / "netra.json").read_text())
+
+
+def tree_digests(folder: Path) -> dict[str, str]:
+    """Return the digest of every file below ``folder`` by relative name, empty folders too."""
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        if path.is_file():
+            found[name] = hashlib.sha256(path.read_bytes()).hexdigest()
+        elif not any(path.iterdir()):
+            found[name] = "empty folder"
+    return found

@@ -1,0 +1,115 @@
+"""The installed plugin, in a SConstruct of another repository, on that repository's library."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from project import ROOT, Run, tree_digests
+
+SCONSTRUCT = """\
+from SCons.Tool import PyPackageDir
+env = Environment(tools=["netra"], toolpath=[PyPackageDir("netra_build.scons")])
+env["NETRA_LIBRARY_ROOT"] = "library"
+engine = env.NetraEngine("pair", out="out/engine")
+objects = env.NetraRecipe("objects", out="out/objects")
+clone = env.Clone()
+again = clone.NetraEngine("pair", out="out/engine")
+assert [str(n) for n in again] == [str(n) for n in engine]
+env.Default(engine, objects)
+"""
+TEMPLATE = """\
+.include "kernels/gfx950/templates/own/frame.inc"
+.macro OWN_FILL symbol
+	NETRA_REQUIRE_EQ NETRA_VALUE, @VALUE@
+	OWN_BEGIN \\symbol
+	s_load_dwordx2 s[4:5], s[0:1], 0
+	v_lshlrev_b32_e32 v0, 2, v0
+	v_mov_b32_e32 v1, NETRA_VALUE
+	s_waitcnt lgkmcnt(0)
+	global_store_dword v0, v1, s[4:5]
+	s_endpgm
+	OWN_END \\symbol
+.endm
+"""
+
+
+@pytest.fixture(scope="session")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder into which pip installed the package, as a user would."""
+    source = tmp_path_factory.mktemp("source")
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copyfile(ROOT / name, source / name)
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(ROOT / "netra_build", source / "netra_build", ignore=ignored)
+    target = tmp_path_factory.mktemp("installed")
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps"]
+    command += ["--no-build-isolation", "--target", str(target), str(source)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return target
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """Return a repository with a two-tactic kernel library of its own."""
+    data = ROOT / "tests" / "data" / "plugin"
+    folder = tmp_path / "repository"
+    shutil.copytree(data, folder)
+    (folder / "SConstruct").write_text(SCONSTRUCT)
+    for name in ("netra-model", "netra-engine", "netra-kernel-contract"):
+        target = folder / "library" / "schemas" / f"{name}.schema.json"
+        target.parent.mkdir(exist_ok=True)
+        shutil.copyfile(ROOT / "schemas" / target.name, target)
+    return folder
+
+
+def scons(folder: Path, installed: Path, *words: str) -> Run:
+    """Run SCons there; the package comes from the installed copy, not from this tree."""
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(installed)}
+    command = [sys.executable, "-P", "-m", "SCons", *words]
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True)
+    return Run(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def test_a_foreign_repository_builds_its_engine(repository: Path, installed: Path) -> None:
+    done = scons(repository, installed, "-j2")
+    assert done.status == 0, done.errors
+    engine = tree_digests(repository / "out/engine")
+    assert len([name for name in engine if name.endswith(".hsaco")]) == 2
+    assert "netra.json" in engine
+    objects = tree_digests(repository / "out/objects")
+    assert [name for name in objects if name.endswith(".hsaco")] == ["hsaco/both.hsaco"]
+    assert scons(repository, installed).actions == []
+
+
+def test_old_time_stamps_do_not_hide_an_edit(repository: Path, installed: Path) -> None:
+    """SCons's default reuses a stored hash when a file is three days old and its time is equal."""
+    frame = repository / "library/kernels/gfx950/templates/own/frame.inc"
+    old = frame.stat().st_mtime - 3 * 86400
+    for path in repository.rglob("*"):
+        if path.is_file():
+            os.utime(path, (old, old))
+    assert scons(repository, installed).status == 0
+    before = tree_digests(repository / "out/engine")
+    template = repository / "library/kernels/gfx950/templates/own/fill_b.inc"
+    template.write_text(template.read_text().replace("v_mov_b32_e32 v1", "v_not_b32_e32 v1"))
+    os.utime(template, (old, old))
+    done = scons(repository, installed)
+    assert done.status == 0, done.errors
+    assert "ASM" in done.actions
+    after = tree_digests(repository / "out/engine")
+    changed = {name for name in before if before[name] != after.get(name)}
+    assert [name for name in changed if name.endswith(".hsaco")] != []
+
+
+def test_an_error_is_one_line_and_exit_code_two(repository: Path, installed: Path) -> None:
+    (repository / "SConstruct").write_text(SCONSTRUCT.replace('"pair"', '"pear"', 1))
+    done = scons(repository, installed)
+    assert done.status == 2
+    assert 'recipes: unknown recipe "pear"\nhint: did you mean "pair"?' in done.errors
+    assert "Traceback" not in done.errors

@@ -1,0 +1,368 @@
+"""Seeded faults: each is refused by the stage that owns it, with its exact words and exit code."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from project import ENGINE, Project, tree_digests
+
+COMMON = "kernels/gfx950/templates/common"
+MOE = "kernels/gfx950/templates/moe"
+CONTRACTS = "manifests/gfx950/contracts"
+MODEL = "manifests/gfx950/models/qwen36_moe_m1.json"
+SILU = "moe_silu_quant_decode_m1"
+GATE_UP = "moe_gate_up_decode_m1"
+DOWN = "moe_down_reduce_decode_m1"
+
+
+def failure(project: Project, *words: str, status: int = 1) -> str:
+    """Return SCons's failure text; the node's name in brackets is cut off."""
+    done = project.scons(*words)
+    assert done.status == status, done.output + done.errors
+    return done.failure.partition("] ")[2] if done.failure.startswith("[") else done.failure
+
+
+def golden_symbol(tactic: str) -> str:
+    """Return the symbol under which a tactic is built on its own."""
+    return f"netra_{tactic}_gfx950"
+
+
+def test_an_unknown_variable_names_the_nearest(built: Project) -> None:
+    done = built.scons(f"engin={ENGINE}")
+    assert done.status == 2
+    assert done.errors == ('netra: scons: unknown variable "engin"\nhint: did you mean "engine"?\n')
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (
+            ["engine=qwen36_moe_m2"],
+            'recipes: unknown recipe "qwen36_moe_m2"\nhint: did you mean "qwen36_moe_m1"?',
+        ),
+        (
+            ["tactic=moe_gate_up"],
+            'tactic: unknown tactic "moe_gate_up"\nhint: did you mean "moe_gate_up_decode_m1"?',
+        ),
+        (
+            ["out=x"],
+            "scons: out= needs exactly one of engine=, recipe= and tactic=; expected 1, got 0",
+        ),
+        (["locked=yes"], "scons: locked= must be 0 or 1; expected 0 or 1, got yes"),
+        (
+            ["engine=qwen36_moe_decode_objects"],
+            "recipes/qwen36_moe_decode_objects.yaml: recipe is not of an engine\n"
+            "hint: ask with recipe=",
+        ),
+        (
+            [f"engine={ENGINE}", "profile=decode_m2"],
+            f'recipes/{ENGINE}.yaml: unknown profile "decode_m2"\nhint: did you mean "decode_m1"?',
+        ),
+    ],
+)
+def test_unusable_questions(built: Project, words: list[str], message: str) -> None:
+    done = built.scons(*words)
+    assert (done.status, done.errors) == (2, f"netra: {message}\n")
+
+
+def test_a_tool_chain_that_is_not_there(built: Project) -> None:
+    done = built.scons(f"engine={ENGINE}", "toolchain=nowhere")
+    assert done.status == 4
+    assert done.errors.startswith("netra: nowhere: ")
+    assert "hint: " in done.errors
+
+
+def test_a_golden_source_that_was_edited_is_refused_until_it_is_accepted(built: Project) -> None:
+    name = f"golden/gfx950/{GATE_UP}/kernel.s"
+    built.edit(name, "\ts_endpgm", "\ts_nop 0\n\ts_endpgm")
+    expect = json.loads(built.path(f"golden/gfx950/{GATE_UP}/expect.json").read_text())
+    text = failure(built, f"engine={ENGINE}")
+    assert text.startswith(
+        f"golden/gfx950/{GATE_UP}/expect.json: golden source of {GATE_UP} does not give the "
+        f"recorded text_sha256; expected {expect['text_sha256']}, got "
+    )
+    assert text.endswith(
+        f"\nhint: after an edit by hand: netra golden accept {GATE_UP} --reason TEXT"
+    )
+    accepted = built.netra("golden", "accept", GATE_UP, "--reason", "one more wait state")
+    assert accepted.status == 0, accepted.errors
+    after = json.loads(built.path(f"golden/gfx950/{GATE_UP}/expect.json").read_text())
+    assert after["history"][-1] == {"reason": "one more wait state"}
+    assert after["history"][:-1] == expect["history"]
+    assert failure(built, f"engine={ENGINE}").startswith("hsaco/netra_moe_gate_up_")
+
+
+def test_a_changed_text_is_refused_by_equivalence(built: Project) -> None:
+    built.edit(
+        f"{COMMON}/reductions.inc",
+        "\tv_max_f32_dpp v[\\value], v[\\value], v[\\value] row_ror",
+        "\tv_min_f32_dpp v[\\value], v[\\value], v[\\value] row_ror",
+    )
+    lines = failure(built, f"tactic={SILU}").splitlines()
+    assert lines[0] == (
+        f"hsaco/{golden_symbol(SILU)}.hsaco: {SILU} is not equivalent to its golden source; "
+        "expected identical, got text_differs"
+    )
+    assert lines[1].startswith("first differing instruction, number ")
+    assert "v_max_f32_dpp" in lines[2]
+    assert "v_min_f32_dpp" in lines[3]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (
+            "next_free_vgpr NETRA_VGPRS",
+            "next_free_vgpr 128",
+            "allocated VGPRs of {symbol} differs from the contract; expected 40, got 128",
+        ),
+        (
+            "accum_offset (NETRA_VGPRS+3)/4*4",
+            "accum_offset 8",
+            "accumulation offset of {symbol} differs from the contract; expected 40, got 8",
+        ),
+        (
+            "float_denorm_mode_32 3",
+            "float_denorm_mode_32 0",
+            "float_denorm_mode_32 of {symbol} differs from the contract; expected 3, got 0",
+        ),
+    ],
+)
+def test_a_changed_descriptor_field_is_refused_by_conform(
+    built: Project, old: str, new: str, message: str
+) -> None:
+    built.edit(f"{COMMON}/descriptor.inc", f".amdhsa_{old}", f".amdhsa_{new}")
+    symbol = golden_symbol(SILU)
+    text = failure(built, f"tactic={SILU}")
+    assert text == f"hsaco/{symbol}.hsaco: {message.format(symbol=symbol)}"
+
+
+def test_changed_lds_is_refused_by_conform(built: Project) -> None:
+    built.edit(
+        f"{MOE}/silu_quant.inc",
+        "DESCRIPTOR \\symbol, NETRA_KERNARG_BYTES, 0",
+        "DESCRIPTOR \\symbol, NETRA_KERNARG_BYTES, 2048",
+    )
+    symbol = golden_symbol(SILU)
+    assert failure(built, f"tactic={SILU}") == (
+        f"hsaco/{symbol}.hsaco: fixed LDS (descriptor) of {symbol} differs from the contract; "
+        "expected 0, got 2048"
+    )
+
+
+def test_a_descriptor_field_outside_the_contract_is_refused_by_equivalence(built: Project) -> None:
+    built.edit(
+        f"{COMMON}/descriptor.inc",
+        "system_sgpr_workgroup_id_z (\\group_ids)/3",
+        "system_sgpr_workgroup_id_z 1",
+    )
+    lines = failure(built, f"tactic={SILU}").splitlines()
+    assert lines[0].endswith("expected identical, got descriptor_differs")
+    assert lines[1:] == ["descriptor field workgroup_id_z:", "  golden     0", "  generated  1"]
+
+
+def test_a_changed_metadata_field_is_refused_by_equivalence(built: Project) -> None:
+    built.edit(f"{MOE}/gate_up_fp8_mfma.inc", "hidden_scale, read_only", "hidden_scale, read_write")
+    lines = failure(built, f"tactic={GATE_UP}").splitlines()
+    assert lines[0] == (
+        f"hsaco/{golden_symbol(GATE_UP)}.hsaco: {GATE_UP} is not equivalent to its golden source; "
+        "expected identical, got metadata_differs"
+    )
+    assert lines[1] == "metadata /amdhsa.kernels/0/.args/1/.actual_access:"
+    assert lines[2:] == ["  golden     read_only", "  generated  read_write"]
+
+
+def test_a_changed_kernarg_offset_in_the_record_is_refused_by_conform(built: Project) -> None:
+    path = built.path(f"{CONTRACTS}/{GATE_UP}.json")
+    record = json.loads(path.read_text())
+    assert record["arguments"][5]["offset"] == 40
+    record["arguments"][5]["offset"] = 48
+    path.write_text(json.dumps(record))
+    name = record["arguments"][5]["name"]
+    symbol = golden_symbol(GATE_UP)
+    assert failure(built, f"tactic={GATE_UP}") == (
+        f'hsaco/{symbol}.hsaco: offset of kernarg 5 "{name}" of {symbol} differs from the '
+        "contract; expected 48, got 40"
+    )
+
+
+def test_a_wrong_constant_is_refused_while_assembling(built: Project) -> None:
+    built.edit(
+        f"{MOE}/silu_quant.inc", "NETRA_REQUIRE_EQ NETRA_TOPK, 9", "NETRA_REQUIRE_EQ NETRA_TOPK, 8"
+    )
+    path = built.path("manifests/gfx950/tactics/moe_decode.json")
+    catalog = json.loads(path.read_text())
+    for entry in catalog["tactics"]:
+        if entry["id"] == SILU:
+            entry["contract_constants"] = {"NETRA_TOPK": 9}
+    path.write_text(json.dumps(catalog))
+    lines = failure(built, f"tactic={SILU}", status=2).splitlines()
+    unit = f"generated/{golden_symbol(SILU)}.s"
+    assert re.fullmatch(
+        f"{SILU}: {unit}:[0-9]+:2: NETRA_TOPK has another value; expected 8, got 9", lines[0]
+    )
+    assert [line for line in lines[1:] if "while in macro instantiation" in line]
+
+
+def test_stale_pins_are_noted_and_refused_when_locked(built: Project) -> None:
+    guards = built.path(f"{COMMON}/guards.inc")
+    guards.write_text(guards.read_text() + "// a remark\n")
+    done = built.scons("-j2", f"engine={ENGINE}")
+    assert done.status == 0
+    assert f"netra: {ENGINE}: not pinned: {GATE_UP}" in done.output.splitlines()
+    locked = built.scons(f"engine={ENGINE}", "locked=1")
+    assert locked.status == 1
+    assert "is not pinned to its template and closure\nhint: run netra pin" in locked.errors
+    assert built.netra("pin", "--check").status == 1
+    pinned = built.netra("pin")
+    assert pinned.status == 0
+    assert pinned.output.splitlines()[-1] == "3 pins rewritten"
+    assert built.netra("pin", "--check").status == 0
+    assert built.scons(f"engine={ENGINE}", "locked=1").status == 0
+
+
+def test_without_the_opt_in_an_experiment_falls_back_and_this_is_said(built: Project) -> None:
+    built.edit(f"recipes/{ENGINE}.yaml", "allow_experimental: true\n", "")
+    done = built.scons(f"engine={ENGINE}")
+    assert done.status == 0
+    notes = [line for line in done.output.splitlines() if line.startswith("netra: ")]
+    assert notes[0] == (
+        f"netra: {ENGINE}: fallback: moe.gate_up runs framework.moe_gate_up "
+        f"(gfx950.{GATE_UP}: experimental tactics are disabled)"
+    )
+    assert len(notes) == 3
+    assert built.seal()["kernels"] == []
+
+
+def test_a_missing_golden_source_is_incomplete_evidence(built: Project) -> None:
+    shutil.rmtree(built.path(f"golden/gfx950/{SILU}"))
+    done = built.scons(f"engine={ENGINE}")
+    assert done.status == 3
+    assert f'"{SILU}" has no golden source for {{}}' in done.errors
+
+
+# ---- golden code objects that a user brings ---------------------------------------------------
+
+GOLDEN_MODEL = "manifests/gfx950/models/qwen36_moe_m1_golden.json"
+GOLDEN_ENGINE = "qwen36_moe_m1_golden"
+
+
+@pytest.fixture
+def golden_root(built: Project) -> Path:
+    """Return a folder with objects of ours under the deployed names, which the model then names."""
+    assert built.scons("recipe=qwen36_moe_decode_objects").status == 0
+    folder = built.folder.parent / "objects"
+    folder.mkdir()
+    path = built.path(GOLDEN_MODEL)
+    model = json.loads(path.read_text())
+    for operation in model["golden_operations"]:
+        artifact = operation["golden_artifact"]
+        data = built.path(
+            f"build/recipes/qwen36_moe_decode_objects/hsaco/{artifact['hsaco_name']}"
+        ).read_bytes()
+        (folder / artifact["hsaco_name"]).write_bytes(data)
+        artifact["hsaco_sha256"] = hashlib.sha256(data).hexdigest()
+    path.write_text(json.dumps(model))
+    return folder
+
+
+def test_without_a_root_the_identities_are_recorded(built: Project) -> None:
+    assert built.scons(f"engine={GOLDEN_ENGINE}").status == 0
+    engine = json.loads((built.engine(GOLDEN_ENGINE) / "engine.json").read_text())
+    digests = [artifact["sha256"] for artifact in engine["golden_artifacts"]]
+    assert sorted(digests) == [
+        "6d87114b3bcc5028d9bad3e219c584be7e34bd79baa9010b76a1466c38fecd91",
+        "ae8adf9d49d05d40fc396ea11db6bbde95ebc299a82085a335cab040939ccce7",
+        "f7d083273843b0a751f7e16b95f1e6e1d646272a56f1221104c7a1c748e661b7",
+    ]
+    assert not [artifact for artifact in engine["golden_artifacts"] if artifact["materialized"]]
+    assert not (built.engine(GOLDEN_ENGINE) / "hsaco").exists()
+
+
+def test_with_a_root_the_objects_are_copied(built: Project, golden_root: Path) -> None:
+    done = built.scons(f"engine={GOLDEN_ENGINE}", f"golden_root={golden_root}")
+    assert done.status == 0, done.errors
+    assert tree_digests(built.engine(GOLDEN_ENGINE) / "hsaco") == tree_digests(golden_root)
+
+
+def refused_golden(project: Project, root: Path, status: int) -> str:
+    """Return the refusal; nothing of the engine may have been written."""
+    done = project.scons(f"engine={GOLDEN_ENGINE}", f"golden_root={root}")
+    assert done.status == status, done.errors
+    assert not project.engine(GOLDEN_ENGINE).exists()
+    return done.errors
+
+
+def test_a_wrong_byte_names_both_digests(built: Project, golden_root: Path) -> None:
+    path = sorted(golden_root.iterdir())[0]
+    data = bytearray(path.read_bytes())
+    expected = hashlib.sha256(data).hexdigest()
+    data[-1] ^= 1
+    path.write_bytes(data)
+    got = hashlib.sha256(data).hexdigest()
+    assert refused_golden(built, golden_root, 1) == (
+        f"netra: {path}: digest of the golden code object differs; expected {expected}, got {got}\n"
+    )
+
+
+def test_a_missing_object(built: Project, golden_root: Path) -> None:
+    path = sorted(golden_root.iterdir())[0]
+    path.unlink()
+    assert refused_golden(built, golden_root, 2) == f"netra: {path}: file is missing\n"
+
+
+def test_a_symlink_out_of_the_root(built: Project, golden_root: Path) -> None:
+    path = sorted(golden_root.iterdir())[0]
+    elsewhere = golden_root.parent / "elsewhere.hsaco"
+    os.rename(path, elsewhere)
+    path.symlink_to(elsewhere)
+    assert refused_golden(built, golden_root, 2) == (
+        f'netra: {path}: path "{path.name}" leaves its root through a symlink\n'
+    )
+
+
+def test_a_name_that_leaves_the_root(built: Project, golden_root: Path) -> None:
+    path = built.path(GOLDEN_MODEL)
+    model = json.loads(path.read_text())
+    artifact = model["golden_operations"][0]["golden_artifact"]
+    artifact["hsaco_name"] = f"../{artifact['hsaco_name']}"
+    path.write_text(json.dumps(model))
+    text = refused_golden(built, golden_root, 2)
+    assert text.startswith(f"netra: {GOLDEN_MODEL}: ")
+    assert "does not match the pattern" in text
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("symbol", "netra_other", 'code object has no kernel "netra_other"'),
+        ("block", 65536, None),
+        ("lds_bytes", 4096, "fixed LDS of {symbol} differs; expected 4096, got {lds}"),
+    ],
+)
+def test_an_object_of_another_contract(
+    built: Project, golden_root: Path, key: str, value: object, message: str | None
+) -> None:
+    path = built.path(GOLDEN_MODEL)
+    model = json.loads(path.read_text())
+    artifact = model["golden_operations"][0]["golden_artifact"]
+    symbol, lds = artifact["symbol"], artifact["launch"]["lds_bytes"]
+    if key == "symbol":
+        artifact["symbol"] = value
+    elif key == "lds_bytes":
+        artifact["launch"]["lds_bytes"] = value
+    else:
+        artifact["launch"]["block"] = [512, 1, 1]
+        message = "launch block of {symbol} differs; expected at most 64, got 512"
+    path.write_text(json.dumps(model))
+    done = built.scons(f"engine={GOLDEN_ENGINE}", f"golden_root={golden_root}")
+    assert done.status in (1, 2)
+    assert message is not None
+    assert message.format(symbol=symbol, lds=lds) in done.errors
+    assert not built.engine(GOLDEN_ENGINE).exists()

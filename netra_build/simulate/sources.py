@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +16,7 @@ Get = Callable[[Group], Array]
 Put = Callable[[Group, Array], None]
 PutLanes = Callable[[Group, Array, Array], None]
 
-DTYPE = {
+DTYPE: dict[str, np.dtype[Any]] = {
     "u32": np.dtype(np.uint32),
     "b32": np.dtype(np.uint32),
     "i32": np.dtype(np.int32),
@@ -96,7 +97,7 @@ def is_vector(operand: Operand) -> bool:
 # Constants
 
 
-def constant(operand: Operand, kind: str) -> np.generic:
+def constant(operand: Operand, kind: str) -> Any:
     """Return a constant operand as the bits that ``kind`` sees."""
     if kind in ("u64", "b64", "i64", "f64"):
         bits = np.uint64(_bits_64(operand, kind))
@@ -156,18 +157,20 @@ def scalar_source(operand: Operand, kind: str, source: Decoded) -> Get:
     def get(g: Group) -> Array:
         if g.sstate[row]:
             g.check_scalar(row, source)
-        return g.S[row].view(dtype)
+        result: Array = g.S[row].view(dtype)
+        return result
 
     return get
 
 
-def _scalar_pair(row: int, dtype: np.dtype[np.generic], source: Decoded) -> Get:
+def _scalar_pair(row: int, dtype: np.dtype[Any], source: Decoded) -> Get:
     def get(g: Group) -> Array:
         if g.sstate[row] or g.sstate[row + 1]:
             g.check_scalar(row, source)
             g.check_scalar(row + 1, source)
         high = g.S[row + 1].astype(np.uint64) << np.uint64(32)
-        return (high | g.S[row]).view(dtype)
+        result: Array = (high | g.S[row]).view(dtype)
+        return result
 
     return get
 
@@ -257,7 +260,8 @@ def bits_register(row: int, source: Decoded) -> Get:
     def get(g: Group) -> Array:
         if g.vstate[row]:
             g.check_vector(row, source)
-        return g.V[row]
+        result: Array = g.V[row]
+        return result
 
     return get
 
@@ -266,7 +270,8 @@ def _float_register(row: int, source: Decoded) -> Get:
     def get(g: Group) -> Array:
         if g.vstate[row]:
             g.check_vector(row, source)
-        return g.VF[row]
+        result: Array = g.VF[row]
+        return result
 
     return get
 
@@ -275,19 +280,21 @@ def _int_register(row: int, source: Decoded) -> Get:
     def get(g: Group) -> Array:
         if g.vstate[row]:
             g.check_vector(row, source)
-        return g.VI[row]
+        result: Array = g.VI[row]
+        return result
 
     return get
 
 
-def _vector_pair(row: int, dtype: np.dtype[np.generic], source: Decoded) -> Get:
+def _vector_pair(row: int, dtype: np.dtype[Any], source: Decoded) -> Get:
     def get(g: Group) -> Array:
         if g.vstate[row]:
             g.check_vector(row, source)
         if g.vstate[row + 1]:
             g.check_vector(row + 1, source)
         high = g.V[row + 1].astype(np.uint64) << np.uint64(32)
-        return (high | g.V[row]).view(dtype)
+        result: Array = (high | g.V[row]).view(dtype)
+        return result
 
     return get
 

@@ -22,7 +22,8 @@ def _exponent(x: Array) -> Array:
 
 
 def _is_tiny(x: Array) -> Array:
-    return (x != 0) & (np.abs(x) < _TINY)
+    result: Array = (x != 0) & (np.abs(x) < _TINY)
+    return result
 
 
 def div_scale(s0: Array, denominator: Array, numerator: Array) -> tuple[Array, Array]:

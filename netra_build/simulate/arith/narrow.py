@@ -1,4 +1,4 @@
-"""Narrow floating-point formats: bf16, e4m3, e5m2, f16, e2m3, e3m2, e2m1; all rounding to nearest even."""
+"""Narrow floats (f16, bf16, e4m3, e5m2, e2m3, e3m2, e2m1), rounded to nearest even."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Minifloat:
 
     def decode(self, codes: Array) -> Array:
         """Return the float64 values of ``codes``."""
-        return self.values()[codes]
+        return self.values().take(codes, mode="clip")
 
     def encode(self, value: Array, *, saturate: bool) -> Array:
         """Round float32 or float64 to codes in uint32, to nearest even, subnormals kept.
@@ -95,7 +95,9 @@ class Minifloat:
         exact = value.astype(F64)
         magnitude = np.abs(exact)
         finite = np.where(np.isfinite(magnitude), magnitude, 1.0)
-        exponent = np.maximum(np.frexp(finite)[1] - 1, 1 - self.bias)
+        # frexp gives zero the exponent of one half.
+        exponent = np.where(finite > 0, np.frexp(finite)[1] - 1, 1 - self.bias)
+        exponent = np.maximum(exponent, 1 - self.bias)
         unit = exponent - self.mantissa_bits
         steps = np.rint(np.ldexp(finite, -unit)).astype(np.int64)
         code = steps + ((exponent + self.bias - 1) << self.mantissa_bits)

@@ -18,7 +18,7 @@ _MAGNITUDE = np.uint32(0x7FFFFFFF)
 
 
 def fix_nan(result: Array, *sources: Array) -> Array:
-    """Give NaN results the bits the hardware gives: the first NaN source made quiet, else 0x7fc00000.
+    """Give NaN results the hardware's bits: the first NaN source made quiet, else 0x7fc00000.
 
     The dot product of the result with itself is a cheap test for the common case without NaN.
     """
@@ -173,7 +173,8 @@ def load_exponent(a: Array, exponent: Array) -> Array:
 def fraction(a: Array) -> Array:
     """Return a - floor(a), kept below one."""
     below_one = np.nextafter(F32(1), F32(0))
-    return np.minimum(a - np.floor(a), below_one).astype(F32, copy=False)
+    result: Array = np.minimum(a - np.floor(a), below_one).astype(F32, copy=False)
+    return result
 
 
 def mantissa(a: Array) -> Array:

@@ -104,7 +104,8 @@ def loaded_registers(values: Array, shape: Shape) -> Array:
         bits = (bits & U(0xFFFF)) | (JUNK_HALF << U(16))
     elif shape.half == "hi":
         bits = ((bits & U(0xFFFF)) << U(16)) | JUNK_HALF
-    return bits[None]
+    result: Array = bits[None]
+    return result
 
 
 def stored_bits(values: Array, shape: Shape) -> Array:

@@ -12,7 +12,7 @@ from netra_build.simulate.arrays import Array
 
 U = np.uint32
 Combine = Callable[[Array, Array], Array]
-"""Takes what memory holds and the operand, both uint32[registers, k]; returns what it holds next."""
+"""Takes what memory holds and the operand, uint32[registers, k]; returns what it holds next."""
 
 Convert = Callable[[Array], Array]
 
@@ -45,7 +45,8 @@ def _on(dtype: type[np.generic], fn: Combine) -> Combine:
 def _joined(bits: Array, size: int) -> Array:
     if size == 1:
         return np.ascontiguousarray(bits[0])
-    return bits[0].astype(np.uint64) | bits[1].astype(np.uint64) << np.uint64(32)
+    result: Array = bits[0].astype(np.uint64) | bits[1].astype(np.uint64) << np.uint64(32)
+    return result
 
 
 def _split(value: Array, size: int) -> Array:
@@ -56,7 +57,8 @@ def _split(value: Array, size: int) -> Array:
 
 
 def _increment(old: Array, limit: Array) -> Array:
-    return np.where(old >= limit, old.dtype.type(0), old + old.dtype.type(1))
+    result: Array = np.where(old >= limit, old.dtype.type(0), old + old.dtype.type(1))
+    return result
 
 
 def _decrement(old: Array, limit: Array) -> Array:
@@ -68,7 +70,8 @@ def _halves(widen: Convert, shorten: Convert) -> Combine:
         a, b = old[0], operand[0]
         low = shorten(single.add(widen(a & U(0xFFFF)), widen(b & U(0xFFFF))))
         high = shorten(single.add(widen(a >> U(16)), widen(b >> U(16))))
-        return (low | (high << U(16)))[None]
+        result: Array = (low | (high << U(16)))[None]
+        return result
 
     return combine
 

@@ -13,6 +13,7 @@ from netra_build.simulate.isa import (  # noqa: F401 - importing fills the table
     packed,
     scalar,
     scalar_memory,
+    scalar_select,
     vector_compare,
     vector_convert,
     vector_float,

@@ -64,11 +64,13 @@ def _vcc_is_zero(g: Group, d: Decoded) -> Array:
     for row in (VCC, VCC + 1):
         if g.sstate[row]:
             g.check_scalar(row, d)
-    return (g.S[VCC] | g.S[VCC + 1]) == 0
+    result: Array = (g.S[VCC] | g.S[VCC + 1]) == 0
+    return result
 
 
 def _exec_is_zero(g: Group, _d: Decoded) -> Array:
-    return (g.S[EXEC] | g.S[EXEC + 1]) == 0
+    result: Array = (g.S[EXEC] | g.S[EXEC + 1]) == 0
+    return result
 
 
 register("s_branch", _build_always)

@@ -56,7 +56,8 @@ def source_lanes(d: Decoded) -> Array:
     for name, text in d.modifiers.items():
         if name == "quad_perm":
             order = np.array(d.flag_list(name, 4, 0))
-            return _LANE // 4 * 4 + order[_LANE % 4]
+            result: Array = _LANE // 4 * 4 + order[_LANE % 4]
+            return result
         if name == "row_mirror":
             return _ROW + 15 - _IN_ROW
         if name == "row_half_mirror":
@@ -73,18 +74,18 @@ def source_lanes(d: Decoded) -> Array:
 
 
 def _shifted(name: str, count: int) -> Array:
-    moves = {
-        "row_shl": lambda: _in_row(_IN_ROW + count),
-        "row_shr": lambda: _in_row(_IN_ROW - count),
-        "row_ror": lambda: _ROW + (_IN_ROW - count) % 16,
-        "row_newbcast": lambda: _ROW + count,
-        "row_bcast": lambda: _row_broadcast(count),
-        "wave_shl": lambda: _in_wave(_LANE + 1),
-        "wave_shr": lambda: _in_wave(_LANE - 1),
-        "wave_rol": lambda: (_LANE + 1) % LANES,
-        "wave_ror": lambda: (_LANE - 1) % LANES,
+    moves: dict[str, Array] = {
+        "row_shl": _in_row(_IN_ROW + count),
+        "row_shr": _in_row(_IN_ROW - count),
+        "row_ror": _ROW + (_IN_ROW - count) % 16,
+        "row_newbcast": _ROW + count % 16,
+        "row_bcast": _row_broadcast(count),
+        "wave_shl": _in_wave(_LANE + 1),
+        "wave_shr": _in_wave(_LANE - 1),
+        "wave_rol": (_LANE + 1) % LANES,
+        "wave_ror": (_LANE - 1) % LANES,
     }
-    return moves[name]()
+    return moves[name]
 
 
 @dataclass(frozen=True)
@@ -133,7 +134,8 @@ def move_source(row: int, d: Decoded, dpp: Dpp) -> Get:
     def get(g: Group) -> Array:
         if g.vstate[row]:
             g.check_vector(row, d, dpp.lanes_read(g))
-        return g.V[row]
+        result: Array = g.V[row]
+        return result
 
     return get
 

@@ -329,7 +329,8 @@ def swizzle_lanes(pattern: int) -> Array:
         if pattern & 0x7F00:
             raise Unsupported(f"swizzle pattern {pattern:#x}")
         order = np.array([pattern >> 2 * i & 3 for i in range(4)])
-        return _LANE // 4 * 4 + order[_LANE % 4]
+        result: Array = _LANE // 4 * 4 + order[_LANE % 4]
+        return result
     keep, force, flip = pattern & 31, pattern >> 5 & 31, pattern >> 10 & 31
     return _LANE // 32 * 32 + (((_LANE % 32) & keep | force) ^ flip)
 

@@ -47,11 +47,11 @@ def _from_f16(codes: Array) -> Array:
 
 
 def _from_f32(codes: Array) -> Array:
-    return codes.view(np.float32).astype(F64)
+    return np.ascontiguousarray(codes).view(np.float32).astype(F64)
 
 
 def _from_i8(codes: Array) -> Array:
-    return codes.view(np.int8).astype(np.int64)
+    return np.ascontiguousarray(codes).view(np.int8).astype(np.int64)
 
 
 BF16 = Format("bf16", 16, _from_bf16)
@@ -111,20 +111,28 @@ def codes_of(registers: Array, bits: int) -> Array:
         return np.stack([octets & 15, octets >> 4], axis=-1).reshape(*octets.shape[:2], -1)
     digits = np.unpackbits(octets, axis=-1, bitorder="little")
     weights = np.array([1, 2, 4, 8, 16, 32], np.uint8)
-    return (digits.reshape(*octets.shape[:2], -1, 6) * weights).sum(axis=-1).astype(np.uint8)
+    result: Array = (
+        (digits.reshape(*octets.shape[:2], -1, 6) * weights).sum(axis=-1).astype(np.uint8)
+    )
+    return result
 
 
 def operand_matrix(registers: Array, tile: Tile, fmt: Format) -> Array:
-    """Return an operand as [n, blocks, size, k]; rows for the first, columns for the second."""
-    values = fmt.decode(codes_of(registers, fmt.bits))
-    n, _, count = values.shape
-    by_lane = values.reshape(n, tile.groups, tile.size, count)
+    """Return an operand as [n, blocks, size, k]; rows for the first, columns for the second.
+
+    Codes are moved before they are decoded, since a code is a fraction of a float64.
+    """
+    codes = codes_of(registers, fmt.bits)
+    n, _, count = codes.shape
+    by_lane = codes.reshape(n, tile.groups, tile.size, count)
     if tile.blocks > 1:
-        return by_lane
+        return fmt.decode(by_lane)
     if fmt.interleaved:
         halves = by_lane.reshape(n, tile.groups, tile.size, 2, count // 2)
-        return halves.transpose(0, 2, 3, 1, 4).reshape(n, 1, tile.size, tile.k)
-    return by_lane.transpose(0, 2, 1, 3).reshape(n, 1, tile.size, tile.k)
+        ordered = halves.transpose(0, 2, 3, 1, 4)
+    else:
+        ordered = by_lane.transpose(0, 2, 1, 3)
+    return fmt.decode(ordered.reshape(n, 1, tile.size, tile.k))
 
 
 def result_matrix(registers: Array, tile: Tile) -> Array:

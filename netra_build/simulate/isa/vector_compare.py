@@ -99,10 +99,10 @@ for _kind in ("f16", "f32", "f64"):
 
 def classify(value: Array, mask: Array, *, quiet_bit: int, smallest: float) -> Array:
     """Test which of ten classes a number belongs to; ``mask`` has one bit per class."""
-    unsigned = np.uint32 if value.dtype == np.float32 else np.uint64
-    bits = np.ascontiguousarray(value).view(unsigned)
+    size_bits = np.uint32 if value.dtype == np.float32 else np.uint64
+    bits = np.ascontiguousarray(value).view(size_bits).astype(np.uint64)
     nan = np.isnan(value)
-    is_quiet = (bits >> unsigned(quiet_bit)) & unsigned(1) == 1
+    is_quiet = (bits >> np.uint64(quiet_bit)) & np.uint64(1) == 1
     negative = np.signbit(value)
     size = np.abs(value)
     infinite, zero = np.isinf(value), value == 0

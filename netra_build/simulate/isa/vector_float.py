@@ -179,7 +179,8 @@ _mixed("v_fma_mixhi_f16 v_mad_mixhi_f16", "hi")
 
 
 def _pack_halves(a: Array, b: Array) -> Array:
-    return a | (b << np.uint32(16))
+    result: Array = a | (b << np.uint32(16))
+    return result
 
 
 operation("v_pack_b32_f16", "b32 = b16 b16", _pack_halves)
@@ -189,17 +190,20 @@ operation("v_cvt_f16_f32", "f16 = f32", lambda a: a)
 
 def _pack_toward_zero(a: Array, b: Array) -> Array:
     low = narrow.single_to_half_toward_zero(np.asarray(a))
-    return low | (narrow.single_to_half_toward_zero(np.asarray(b)) << np.uint32(16))
+    result: Array = low | (narrow.single_to_half_toward_zero(np.asarray(b)) << np.uint32(16))
+    return result
 
 
 def _pack_nearest(a: Array, b: Array) -> Array:
     low = narrow.single_to_half(np.asarray(a))
-    return low | (narrow.single_to_half(np.asarray(b)) << np.uint32(16))
+    result: Array = low | (narrow.single_to_half(np.asarray(b)) << np.uint32(16))
+    return result
 
 
 def _pack_bf16(a: Array, b: Array) -> Array:
     low = narrow.single_to_bf16(np.asarray(a))
-    return low | (narrow.single_to_bf16(np.asarray(b)) << np.uint32(16))
+    result: Array = low | (narrow.single_to_bf16(np.asarray(b)) << np.uint32(16))
+    return result
 
 
 operation("v_cvt_pkrtz_f16_f32", "b32 = f32 f32", _pack_toward_zero)

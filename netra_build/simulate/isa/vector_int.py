@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from netra_build.simulate.arith.bits import (
+    count_ones,
+    first_one,
+    leading_signs,
+    leading_zeros,
+    reverse_bits,
+)
 from netra_build.simulate.arrays import LANES, Array
 from netra_build.simulate.group import Group
-from netra_build.simulate.isa.scalar import (
-    _count_ones,
-    _first_one,
-    _leading_signs,
-    _leading_zeros,
-    _reverse_32,
-)
 from netra_build.simulate.isa.table import register
 from netra_build.simulate.isa.vector import operation
 from netra_build.simulate.machine import Run
@@ -97,11 +97,13 @@ operation("v_subbrev_co_u32", "u32 mask = u32 u32 mask", lambda a, b, c: _sub_wi
 
 
 def _shl(a: Array, amount: Array) -> Array:
-    return a << (amount & U(8 * a.dtype.itemsize - 1)).astype(a.dtype)
+    result: Array = a << (amount & U(8 * a.dtype.itemsize - 1)).astype(a.dtype)
+    return result
 
 
 def _shr(a: Array, amount: Array) -> Array:
-    return a >> (amount & U(8 * a.dtype.itemsize - 1)).astype(a.dtype)
+    result: Array = a >> (amount & U(8 * a.dtype.itemsize - 1)).astype(a.dtype)
+    return result
 
 
 operation("v_lshlrev_b32", "b32 = u32 b32", lambda n, a: _shl(a, n))
@@ -184,7 +186,8 @@ for _suffix in ("i32", "u32"):
 
 
 def _field_unsigned(a: Array, offset: Array, width: Array) -> Array:
-    return (a >> (offset & U(31))) & ((U(1) << (width & U(31))) - U(1))
+    result: Array = (a >> (offset & U(31))) & ((U(1) << (width & U(31))) - U(1))
+    return result
 
 
 def _field_signed(a: Array, offset: Array, width: Array) -> Array:
@@ -195,7 +198,7 @@ def _field_signed(a: Array, offset: Array, width: Array) -> Array:
 
 
 def _bit_count(a: Array, b: Array) -> Array:
-    return _count_ones(np.asarray(a)) + b
+    return count_ones(np.asarray(a)) + b
 
 
 def _mask_bits(width: Array, offset: Array) -> Array:
@@ -205,18 +208,18 @@ def _mask_bits(width: Array, offset: Array) -> Array:
 operation("v_bfe_u32", "u32 = u32 u32 u32", _field_unsigned)
 operation("v_bfe_i32", "i32 = i32 u32 u32", _field_signed)
 operation("v_bfm_b32", "u32 = u32 u32", _mask_bits)
-operation("v_bfrev_b32", "b32 = b32", _reverse_32)
+operation("v_bfrev_b32", "b32 = b32", reverse_bits)
 operation("v_bcnt_u32_b32", "u32 = b32 u32", _bit_count)
-operation("v_ffbh_u32", "i32 = u32", _leading_zeros)
-operation("v_ffbl_b32", "i32 = u32", _first_one)
-operation("v_ffbh_i32", "i32 = i32", _leading_signs)
+operation("v_ffbh_u32", "i32 = u32", leading_zeros)
+operation("v_ffbl_b32", "i32 = u32", first_one)
+operation("v_ffbh_i32", "i32 = i32", leading_signs)
 
 _BELOW = np.arange(LANES, dtype=np.uint64)
 _BELOW_MASK = (np.uint64(1) << _BELOW) - np.uint64(1)
 _LOW = _BELOW_MASK.astype(U)
 _HIGH = (_BELOW_MASK >> np.uint64(32)).astype(U)
-operation("v_mbcnt_lo_u32_b32", "u32 = b32 u32", lambda m, c: _count_ones(m & _LOW) + c)
-operation("v_mbcnt_hi_u32_b32", "u32 = b32 u32", lambda m, c: _count_ones(m & _HIGH) + c)
+operation("v_mbcnt_lo_u32_b32", "u32 = b32 u32", lambda m, c: count_ones(m & _LOW) + c)
+operation("v_mbcnt_hi_u32_b32", "u32 = b32 u32", lambda m, c: count_ones(m & _HIGH) + c)
 
 # Bytes
 

@@ -295,7 +295,7 @@ netra_attention_gqa4_fp8kv_gfx950:
 	v_mfma_f32_16x16x128_f8f6f4 v[48:51], v[120:127], v[56:63], 0
 	s_sub_u32 s36, s7, s28                                    // keys from here on
 	v_sub_u32 v8, s36, v2                                     // - 4 * g
-	s_nop 9                                                   // the last product is ready after 12 wait states
+	s_nop 6                                                   // the products are ready after 12 wait states
 
 // S = S * sm_scale, -inf behind the last key
 	v_pk_mul_f32 v[36:37], v[36:37], s[26:27]
@@ -799,7 +799,7 @@ amdhsa.kernels:
       - {.name: kv_indptr, .offset: 56, .size: 8, .value_kind: global_buffer, .address_space: global, .actual_access: read_only}
       - {.name: kv_indices, .offset: 64, .size: 8, .value_kind: global_buffer, .address_space: global, .actual_access: read_only}
       - {.name: sm_scale, .offset: 72, .size: 4, .value_kind: by_value}
-      - {.name: scratch, .offset: 80, .size: 8, .value_kind: global_buffer, .address_space: global}
-      - {.name: profile, .offset: 88, .size: 8, .value_kind: global_buffer, .address_space: global}
+      - {.name: scratch, .offset: 80, .size: 8, .value_kind: global_buffer, .address_space: global, .actual_access: read_only}
+      - {.name: profile, .offset: 88, .size: 8, .value_kind: global_buffer, .address_space: global, .actual_access: read_only}
 ...
 	.end_amdgpu_metadata

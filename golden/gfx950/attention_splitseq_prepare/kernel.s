@@ -20,10 +20,10 @@
 //       4:11   unified_indices, seq_lens, prefix_len, req_to_token
 //       12:13  req_pool_index
 //       14:15  stride, M
-//       2      prefix
-//       3      request, then prefix + 1
-//       16:17  req_to_token[request] + prefix
-//       18:19  unified_indices + prefix
+//       16     prefix
+//       17     request, then prefix + 1
+//       18:19  req_to_token[request] + prefix
+//       20:21  unified_indices + prefix
 // VGPR  0      i
 //       1      4 * i
 //       2:3    slot, 0
@@ -47,32 +47,32 @@ netra_attention_splitseq_prepare_gfx950:
 	v_lshlrev_b32 v4, 3, v0                                   // 8 * i
 	v_mov_b32 v3, 0                                           // high dword of the slot
 	s_waitcnt lgkmcnt(0)                                      // the arguments
-	s_load_dword s2, s[8:9], 0                                // prefix
-	s_load_dword s3, s[12:13], 0                              // request
+	s_load_dword s16, s[8:9], 0                               // prefix
+	s_load_dword s17, s[12:13], 0                             // request
 	v_cmp_gt_u32 vcc, s15, v0                                 // i < M
 	s_mov_b64 exec, vcc
 	s_waitcnt lgkmcnt(0)                                      // prefix and request
 
 // slot = req_to_token[request * stride + prefix + i]
-	s_mul_i32 s16, s3, s14                                    // request * stride
-	s_mul_hi_u32 s17, s3, s14
-	s_add_u32 s16, s16, s2                                    // + prefix
-	s_addc_u32 s17, s17, 0
-	s_lshl_b64 s[16:17], s[16:17], 2                          // in bytes
-	s_add_u32 s16, s16, s10
-	s_addc_u32 s17, s17, s11
-	global_load_dword v2, v1, s[16:17]
+	s_mul_i32 s18, s17, s14                                   // request * stride
+	s_mul_hi_u32 s19, s17, s14
+	s_add_u32 s18, s18, s16                                   // + prefix
+	s_addc_u32 s19, s19, 0
+	s_lshl_b64 s[18:19], s[18:19], 2                          // in bytes
+	s_add_u32 s18, s18, s10
+	s_addc_u32 s19, s19, s11
+	global_load_dword v2, v1, s[18:19]
 
 // seq_lens[i] = prefix + i + 1 and unified_indices[prefix + i] = slot
-	s_add_u32 s3, s2, 1
-	v_add_u32 v5, s3, v0                                      // prefix + i + 1
-	s_lshl_b32 s18, s2, 3                                     // unified_indices + 8 * prefix
-	s_lshr_b32 s19, s2, 29
-	s_add_u32 s18, s18, s4
-	s_addc_u32 s19, s19, s5
+	s_add_u32 s17, s16, 1
+	v_add_u32 v5, s17, v0                                     // prefix + i + 1
+	s_lshl_b32 s20, s16, 3                                    // unified_indices + 8 * prefix
+	s_lshr_b32 s21, s16, 29
+	s_add_u32 s20, s4, s20
+	s_addc_u32 s21, s5, s21
 	s_waitcnt vmcnt(0)                                        // the slots
 	global_store_dword v1, v5, s[6:7]
-	global_store_dwordx2 v4, v[2:3], s[18:19]
+	global_store_dwordx2 v4, v[2:3], s[20:21]
 	s_endpgm
 .Lnetra_attention_splitseq_prepare_gfx950_end:
 	.size netra_attention_splitseq_prepare_gfx950, .Lnetra_attention_splitseq_prepare_gfx950_end-netra_attention_splitseq_prepare_gfx950
@@ -85,12 +85,12 @@ netra_attention_splitseq_prepare_gfx950:
 		.amdhsa_kernarg_size 48
 		.amdhsa_user_sgpr_count 2
 		.amdhsa_user_sgpr_kernarg_segment_ptr 1
-		.amdhsa_system_sgpr_workgroup_id_x 0
+		.amdhsa_system_sgpr_workgroup_id_x 1
 		.amdhsa_system_sgpr_workgroup_id_y 0
 		.amdhsa_system_sgpr_workgroup_id_z 0
 		.amdhsa_system_vgpr_workitem_id 0
 		.amdhsa_next_free_vgpr 6
-		.amdhsa_next_free_sgpr 20
+		.amdhsa_next_free_sgpr 22
 		.amdhsa_accum_offset 8
 		.amdhsa_float_round_mode_32 0
 		.amdhsa_float_round_mode_16_64 0
@@ -116,7 +116,7 @@ amdhsa.kernels:
     .max_flat_workgroup_size: 64
     .vgpr_count: 6
     .agpr_count: 0
-    .sgpr_count: 20
+    .sgpr_count: 22
     .args:
       - {.name: unified_indices, .offset: 0, .size: 8, .value_kind: global_buffer, .address_space: global, .actual_access: read_write}
       - {.name: seq_lens, .offset: 8, .size: 8, .value_kind: global_buffer, .address_space: global, .actual_access: write_only}

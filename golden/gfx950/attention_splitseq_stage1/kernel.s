@@ -319,7 +319,7 @@ netra_attention_splitseq_stage1_gfx950:
 	v_mfma_f32_16x16x128_f8f6f4 v[34:37], v[96:103], v[48:55], v[34:37]
 	s_sub_u32 s38, s7, s6                                     // keys from here on
 	v_sub_u32 v8, s38, v2                                     // - 4 * g
-	s_nop 9                                                   // the last product is ready after 12 wait states
+	s_nop 8                                                   // the products are ready after 12 wait states
 
 // S = S * sm_scale, -inf behind the last key
 	v_pk_mul_f32 v[30:31], v[30:31], s[14:15]
@@ -544,7 +544,7 @@ amdhsa.kernels:
       - {.name: mid_tok, .offset: 96, .size: 4, .value_kind: by_value}
       - {.name: mid_head, .offset: 100, .size: 4, .value_kind: by_value}
       - {.name: mid_split, .offset: 104, .size: 4, .value_kind: by_value}
-      - {.name: scratch, .offset: 112, .size: 8, .value_kind: global_buffer, .address_space: global}
-      - {.name: profile, .offset: 120, .size: 8, .value_kind: global_buffer, .address_space: global}
+      - {.name: scratch, .offset: 112, .size: 8, .value_kind: global_buffer, .address_space: global, .actual_access: read_only}
+      - {.name: profile, .offset: 120, .size: 8, .value_kind: global_buffer, .address_space: global, .actual_access: read_only}
 ...
 	.end_amdgpu_metadata

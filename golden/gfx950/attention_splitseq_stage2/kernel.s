@@ -47,7 +47,7 @@
 //       28     temporary, then lse[z]
 //       29     log2 e
 //       30     -126
-//       32:33  temporaries, then address of mid[z], then the lanes whose a is subnormal (w: vcc)
+//       32:33  temporaries, then the address of mid[z]
 // VGPR  0      dimension
 //       1      4 * dimension
 //       2:4    m, l, acc
@@ -55,9 +55,9 @@
 //       6      M
 //       7, 8   m - M, lse[z] - M
 //       9, 10  a, w
-//       11, 12 what the subnormal path adds: 64 or 0, then -64 or 0
-//       13, 14 64.0, -64
-//       5:12   in the division: scaled denominator, reciprocal, scaled numerator, error, quotient
+//       11, 12 64.0, -64
+//       13, 14 what the subnormal path adds: 64 or 0, then -64 or 0
+//       5:10   in the division: d, n, r, error, q, quotient
 // LDS   none
 
 	.amdgcn_target "amdgcn-amd-amdhsa--gfx950"
@@ -77,14 +77,14 @@ netra_attention_splitseq_stage2_gfx950:
 	s_load_dwordx4 s[16:19], s[0:1], 48                       // mid_tok, mid_head, mid_split, o_tok
 	s_load_dword s11, s[0:1], 64                              // o_head
 	s_lshl_b32 s20, s2, 2                                     // 4 * row
-	s_mov_b32 s29, 0x3fb8aa3b                                 // log2 e
-	s_mov_b32 s30, 0xc2fc0000                                 // -126
 	v_lshlrev_b32 v1, 2, v0                                   // 4 * dimension
 	v_mov_b32 v2, 0xff800000                                  // m = -inf
 	v_mov_b32 v3, 0                                           // l = 0
 	v_mov_b32 v4, 0                                           // acc = 0
-	v_mov_b32 v13, 0x42800000                                 // 64.0
-	v_mov_b32 v14, 0xffffffc0                                 // -64
+	s_mov_b32 s29, 0x3fb8aa3b                                 // log2 e
+	s_mov_b32 s30, 0xc2fc0000                                 // -126
+	v_mov_b32 v11, 0x42800000                                 // 64.0
+	v_mov_b32 v12, 0xffffffc0                                 // -64
 	s_waitcnt lgkmcnt(0)                                      // the arguments
 	s_load_dword s21, s[12:13], s20                           // n = seq_lens[row]
 	s_load_dword s22, s[14:15], s20                           // splits = num_kv_splits[row]
@@ -153,26 +153,29 @@ netra_attention_splitseq_stage2_gfx950:
 	global_load_dword v5, v1, s[32:33]                        // mid[z]
 	s_waitcnt lgkmcnt(0)                                      // lse[z]
 
-// a = exp(m - M), w = exp(lse[z] - M), side by side
+// a = exp(m - M), w = exp(lse[z] - M)
 	v_max_f32 v6, s28, v2                                     // M
 	v_sub_f32 v7, v2, v6                                      // m - M
 	v_sub_f32 v8, s28, v6                                     // lse[z] - M
 	v_mov_b32 v2, v6
 	v_mul_f32 v9, s29, v7                                     // * log2 e
-	v_mul_f32 v10, s29, v8
-	v_cmp_gt_f32 s[32:33], s30, v9                            // < -126: the subnormal path
-	v_cmp_gt_f32 vcc, s30, v10
-	s_nop 1                                                   // the masks need 2 wait states
-	v_cndmask_b32 v11, 0, v13, s[32:33]                       // 64.0 or 0
-	v_cndmask_b32 v12, 0, v13, vcc
-	v_fma_f32 v9, v7, s29, v11
-	v_fma_f32 v10, v8, s29, v12
+	v_cmp_gt_f32 vcc, s30, v9                                 // < -126: the subnormal path
+	s_nop 1                                                   // the mask needs 2 wait states
+	v_cndmask_b32 v13, 0, v11, vcc                            // 64.0 or 0
+	v_cndmask_b32 v14, 0, v12, vcc                            // -64 or 0
+	v_fma_f32 v9, s29, v7, v13
 	v_exp_f32 v9, v9
+	s_nop 0                                                   // a transcendental result needs 1 wait state
+	v_ldexp_f32 v9, v9, v14                                   // a
+	v_mul_f32 v10, s29, v8                                    // * log2 e
+	v_cmp_gt_f32 vcc, s30, v10                                // < -126: the subnormal path
+	s_nop 1                                                   // the mask needs 2 wait states
+	v_cndmask_b32 v13, 0, v11, vcc                            // 64.0 or 0
+	v_cndmask_b32 v14, 0, v12, vcc                            // -64 or 0
+	v_fma_f32 v10, s29, v8, v13
 	v_exp_f32 v10, v10
-	v_cndmask_b32 v11, 0, v14, s[32:33]                       // -64 or 0
-	v_cndmask_b32 v12, 0, v14, vcc
-	v_ldexp_f32 v9, v9, v11                                   // a
-	v_ldexp_f32 v10, v10, v12                                 // w
+	s_nop 0                                                   // a transcendental result needs 1 wait state
+	v_ldexp_f32 v10, v10, v14                                 // w
 
 // l = l * a + w and acc = acc * a + w * mid[z]
 	v_fma_f32 v3, v3, v9, v10
@@ -192,23 +195,24 @@ netra_attention_splitseq_stage2_gfx950:
 
 .Lnetra_attention_splitseq_stage2_gfx950_divide:
 // acc / l, correctly rounded
-	v_div_scale_f32 v5, s[32:33], v3, v3, v4                  // denominator
-	v_rcp_f32 v6, v5                                          // r
-	v_div_scale_f32 v7, vcc, v4, v3, v4                       // numerator
-	v_fma_f32 v8, -v5, v6, 1.0                                // 1 - d * r
-	v_fma_f32 v6, v8, v6, v6                                  // r
-	v_mul_f32 v9, v7, v6                                      // q
-	v_fma_f32 v8, -v5, v9, v7                                 // n - d * q
-	v_fma_f32 v9, v8, v6, v9                                  // q
-	v_fma_f32 v8, -v5, v9, v7                                 // n - d * q
-	v_div_fmas_f32 v8, v8, v6, v9                             // vcc is 5 instructions old, 4 wait states are needed
-	v_div_fixup_f32 v8, v8, v3, v4
+	v_div_scale_f32 v5, s[32:33], v3, v3, v4                  // d
+	v_div_scale_f32 v6, vcc, v4, v3, v4                       // n
+	v_rcp_f32 v7, v5                                          // r
+	s_nop 0                                                   // a transcendental result needs 1 wait state
+	v_fma_f32 v8, -v5, v7, 1.0                                // 1 - d * r
+	v_fma_f32 v7, v8, v7, v7                                  // r
+	v_mul_f32 v9, v6, v7                                      // q
+	v_fma_f32 v8, -v5, v9, v6                                 // n - d * q
+	v_fma_f32 v9, v8, v7, v9                                  // q
+	v_fma_f32 v8, -v5, v9, v6                                 // n - d * q
+	v_div_fmas_f32 v8, v8, v7, v9                             // vcc is 9 wait states old, 4 are needed
+	v_div_fixup_f32 v10, v8, v3, v4
 
 // out = bf16(v_scale * ...)
-	v_mul_f32 v8, s10, v8
-	v_cvt_pk_bf16_f32 v8, v8, v8
+	v_mul_f32 v10, s10, v10
+	v_cvt_pk_bf16_f32 v10, v10, v10
 	v_lshlrev_b32 v1, 1, v0                                   // 2 * dimension
-	global_store_short v1, v8, s[8:9]
+	global_store_short v1, v10, s[8:9]
 	s_endpgm
 .Lnetra_attention_splitseq_stage2_gfx950_end:
 	.size netra_attention_splitseq_stage2_gfx950, .Lnetra_attention_splitseq_stage2_gfx950_end-netra_attention_splitseq_stage2_gfx950
@@ -265,7 +269,7 @@ amdhsa.kernels:
       - {.name: mid_split, .offset: 56, .size: 4, .value_kind: by_value}
       - {.name: o_tok, .offset: 60, .size: 4, .value_kind: by_value}
       - {.name: o_head, .offset: 64, .size: 4, .value_kind: by_value}
-      - {.name: scratch, .offset: 72, .size: 8, .value_kind: global_buffer, .address_space: global}
-      - {.name: profile, .offset: 80, .size: 8, .value_kind: global_buffer, .address_space: global}
+      - {.name: scratch, .offset: 72, .size: 8, .value_kind: global_buffer, .address_space: global, .actual_access: read_only}
+      - {.name: profile, .offset: 80, .size: 8, .value_kind: global_buffer, .address_space: global, .actual_access: read_only}
 ...
 	.end_amdgpu_metadata

@@ -12,7 +12,6 @@ import pytest
 from project import ROOT, Run, tree_digests
 
 SCONSTRUCT = """\
-from SCons.Tool import PyPackageDir
 env = Environment(tools=["netra"], toolpath=[PyPackageDir("netra_build.scons")])
 env["NETRA_LIBRARY_ROOT"] = "library"
 engine = env.NetraEngine("pair", out="out/engine")
@@ -21,20 +20,6 @@ clone = env.Clone()
 again = clone.NetraEngine("pair", out="out/engine")
 assert [str(n) for n in again] == [str(n) for n in engine]
 env.Default(engine, objects)
-"""
-TEMPLATE = """\
-.include "kernels/gfx950/templates/own/frame.inc"
-.macro OWN_FILL symbol
-	NETRA_REQUIRE_EQ NETRA_VALUE, @VALUE@
-	OWN_BEGIN \\symbol
-	s_load_dwordx2 s[4:5], s[0:1], 0
-	v_lshlrev_b32_e32 v0, 2, v0
-	v_mov_b32_e32 v1, NETRA_VALUE
-	s_waitcnt lgkmcnt(0)
-	global_store_dword v0, v1, s[4:5]
-	s_endpgm
-	OWN_END \\symbol
-.endm
 """
 
 

@@ -1,0 +1,132 @@
+"""Our SConstruct's side: variables, targets, what they declare, and what is shown at the end."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from netra_build.core.canonical_json import parse_object
+from netra_build.core.disk import RealDisk
+from netra_build.core.errors import EXIT_REFUSED, BadInput, NetraError
+from netra_build.core.nearest import nearest_hint
+from netra_build.requests import recipe_names
+from netra_build.scons.methods import NetraUserError, library_of
+from netra_build.stages.tabulate import summary_text
+
+VARIABLES = {
+    "engine": "build the engine of this recipe (name or file)",
+    "recipe": "build the code objects of this recipe (name or file)",
+    "tactic": "build, prove and check this tactic",
+    "profile": "serving profile, instead of the recipe's",
+    "golden_root": "folder that holds the golden code objects to copy",
+    "toolchain": "folder of llvm-mc and ld.lld, instead of the one found",
+    "library_root": "kernel library, instead of this repository",
+    "locked": "1: refuse tactics whose pins are missing or stale",
+    "out": "folder of the one thing asked for",
+    "verbose": "1: show files, parameters and whole commands",
+}
+TARGETS = {
+    "check-equivalence": "compare every tactic specialization with its golden source",
+}
+
+
+def help_text() -> str:
+    """Return what ``scons -h`` shows about this project."""
+    lines = ["Netra Build", "", "Targets (none: the engines of all recipes):"]
+    lines += [f"  {name:<18} {text}" for name, text in TARGETS.items()]
+    lines += ["", "Variables (NAME=VALUE):"]
+    lines += [f"  {name:<18} {text}" for name, text in VARIABLES.items()]
+    return "\n".join([*lines, ""])
+
+
+def declare(
+    env: Any,
+    arguments: Mapping[str, str],
+    targets: Sequence[str],
+    environment: Mapping[str, str],
+) -> int:
+    """Declare what the command line asks for; print one line and return the status if it cannot."""
+    try:
+        values = read_variables(arguments)
+        env["NETRA_VERBOSE"] = _flag(values, "verbose")
+        env["NETRA_ROCM_PATH"] = environment.get("ROCM_PATH", "")
+        env["NETRA_TOOLCHAIN"] = values.get("toolchain", "")
+        env["NETRA_LIBRARY_ROOT"] = values.get("library_root", "#")
+        _declare_asked(env, values, targets)
+    except NetraUserError as error:
+        return _complain(error.args[0], error.status)
+    except NetraError as error:
+        return _complain(str(error), error.status)
+    return 0
+
+
+def read_variables(arguments: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables of the command line; refuse unknown names and double questions."""
+    for name in arguments:
+        if name not in VARIABLES:
+            hint = nearest_hint(name, VARIABLES)
+            raise BadInput(f'unknown variable "{name}"', location="scons", hint=hint)
+    asked = [name for name in ("engine", "recipe", "tactic") if name in arguments]
+    if "out" in arguments and len(asked) != 1:
+        raise BadInput(
+            "out= needs exactly one of engine=, recipe= and tactic=",
+            location="scons",
+            expected=1,
+            got=len(asked),
+        )
+    return dict(arguments)
+
+
+def _declare_asked(env: Any, values: Mapping[str, str], targets: Sequence[str]) -> None:
+    shared = {"locked": _flag(values, "locked")}
+    out = {"out": values["out"]} if "out" in values else {}
+    engine = {key: values[key] for key in ("profile", "golden_root") if key in values}
+    asked: list[Any] = []
+    if "engine" in values:
+        asked += env.NetraEngine(values["engine"], **engine, **shared, **out)
+    if "recipe" in values:
+        asked += env.NetraRecipe(values["recipe"], **shared, **out)
+    if "tactic" in values:
+        asked += env.NetraTactic(values["tactic"], **shared, **out)
+    if "check-equivalence" in targets:
+        env.Alias("check-equivalence", _equivalence(env, shared))
+    if not asked and not targets:
+        for name in recipe_names(library_of(env)):
+            asked += env.NetraEngine(name, **engine, **shared)
+    if asked:
+        env.Default(env.Alias("asked", asked))
+
+
+def _equivalence(env: Any, shared: Mapping[str, bool]) -> Any:
+    """Return the node that shows the table each time it is asked for, and fails on a difference."""
+    report = env.NetraEquivalence(**shared)[-1]
+    shown = env.Command("#build/equivalence-shown", report, env.Action(_show_table, None))
+    env.AlwaysBuild(shown)
+    return shown
+
+
+def _show_table(target: list[Any], source: list[Any], env: Any) -> int:
+    path = Path(str(source[0]))
+    summary = parse_object(RealDisk().read_bytes(path), str(path))
+    print(summary_text(summary))
+    return EXIT_REFUSED if summary["differing"] else 0
+
+
+def show_notes(env: Any) -> None:
+    """Print what is worth knowing about what was asked for, after the build."""
+    for note in env["NETRA_DECLARED"].notes:
+        print(f"netra: {note}")
+
+
+def _flag(values: Mapping[str, str], name: str) -> bool:
+    text = values.get(name, "0")
+    if text not in ("0", "1"):
+        raise BadInput(f"{name}= must be 0 or 1", location="scons", expected="0 or 1", got=text)
+    return text == "1"
+
+
+def _complain(message: str, status: int) -> int:
+    print(f"netra: {message}", file=sys.stderr)
+    return status

@@ -1,0 +1,133 @@
+"""Builders of the tool: what a SConstruct can ask for, as methods of its environment."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import SCons.Errors
+
+from netra_build import requests
+from netra_build.asm.toolchain import Toolchain, find_toolchain
+from netra_build.core.disk import RealDisk
+from netra_build.core.errors import NetraError
+from netra_build.core.execute import Execution, Folders
+from netra_build.core.graph import Graph, Root
+from netra_build.load.library import Library, open_library
+from netra_build.scons.nodes import declare_graph
+
+
+class Declared:
+    """What one environment and its clones have declared already; shared, never copied."""
+
+    def __init__(self) -> None:
+        self.action_by_paths: dict[tuple[str, ...], Any] = {}
+        self.toolchain: Toolchain | None = None
+        self.library_by_root: dict[str, Library] = {}
+        self.notes: list[str] = []
+
+
+def netra_engine(env: Any, recipe: str, **options: Any) -> list[Any]:
+    """Declare the engine of ``recipe`` (name or file); return its nodes, the seal last.
+
+    Options: ``out``, ``profile``, ``golden_root``, ``locked``, ``library_root``.
+    """
+    out = options.pop("out", None)
+    return _declare(
+        env,
+        lambda library: requests.engine_graph(
+            library, requests.EngineRequest(recipe=recipe, **options)
+        ),
+        lambda graph: out or f"{env['NETRA_BUILD']}/engines/{graph.name}",
+        options,
+    )
+
+
+def netra_recipe(env: Any, recipe: str, **options: Any) -> list[Any]:
+    """Declare the code objects of ``recipe`` (name or file). Options: ``out``, ``locked``."""
+    out = options.pop("out", None)
+    return _declare(
+        env,
+        lambda library: requests.objects_graph(library, recipe, **options),
+        lambda graph: out or f"{env['NETRA_BUILD']}/recipes/{graph.name}",
+        options,
+    )
+
+
+def netra_tactic(env: Any, tactic: str, **options: Any) -> list[Any]:
+    """Declare build, proof and check of one tactic id. Options: ``out``, ``locked``."""
+    out = options.pop("out", None)
+    return _declare(
+        env,
+        lambda library: requests.tactic_graph(library, tactic, **options),
+        lambda graph: out or f"{env['NETRA_BUILD']}/tactics/{graph.name}",
+        options,
+    )
+
+
+def netra_equivalence(env: Any, **options: Any) -> list[Any]:
+    """Declare the comparison of every specialization with its golden source."""
+    return _declare(
+        env,
+        lambda library: requests.equivalence_graph(library, **options),
+        lambda graph: env["NETRA_BUILD"],
+        options,
+    )
+
+
+def library_of(env: Any, root: str | None = None) -> Library:
+    """Return the library root of an environment, opened once."""
+    path = str(env.Dir(root or env["NETRA_LIBRARY_ROOT"]))
+    known: dict[str, Library] = env["NETRA_DECLARED"].library_by_root
+    if path not in known:
+        known[path] = open_library(RealDisk(), Path(path), ())
+    return known[path]
+
+
+def toolchain_of(env: Any) -> Toolchain:
+    """Return the tool chain of an environment, looked for once."""
+    declared: Declared = env["NETRA_DECLARED"]
+    if declared.toolchain is None:
+        explicit = env["NETRA_TOOLCHAIN"]
+        rocm = env["NETRA_ROCM_PATH"]
+        declared.toolchain = find_toolchain(
+            Path(explicit) if explicit else None,
+            rocm_path=Path(rocm) if rocm else None,
+            local=Path(env.Dir("#").abspath) / ".toolchain",
+        )
+    return declared.toolchain
+
+
+def _declare(env: Any, plan: Any, folder: Any, options: dict[str, Any]) -> list[Any]:
+    """Plan, then declare nodes; an error of ours becomes a ``UserError`` for any SConstruct."""
+    try:
+        library = library_of(env, options.pop("library_root", None))
+        graph: Graph = plan(library)
+        execution = _execution(env, graph, library, folder(graph), options.get("golden_root"))
+        if execution.product is not None:
+            execution.product.refuse_foreign()
+        declared: Declared = env["NETRA_DECLARED"]
+        declared.notes += [f"{graph.name}: {note}" for note in graph.notes]
+        return declare_graph(env, execution, declared.action_by_paths)
+    except NetraError as error:
+        raise NetraUserError(error) from error
+
+
+class NetraUserError(SCons.Errors.UserError):  # type: ignore[misc]
+    """One line for SCons to print, with the exit code that our own SConstruct uses."""
+
+    def __init__(self, error: NetraError) -> None:
+        super().__init__(str(error))
+        self.status = error.status
+
+
+def _execution(
+    env: Any, graph: Graph, library: Library, out: str, golden_root: str | None
+) -> Execution:
+    paths = {
+        Root.SOURCE: library.root,
+        Root.WORK: Path(f"{env['NETRA_BUILD']}/work"),
+        Root.OUT: Path(out),
+        Root.EXTERNAL: Path(golden_root or "."),
+    }
+    return Execution(graph, Folders(paths), RealDisk(), toolchain_of(env))

@@ -26,13 +26,14 @@ def check_code_object(
     *,
     symbol: str | None = None,
     target: str = "gfx950",
+    location: str = "code object",
 ) -> tuple[Finding, ...]:
     """Return the findings of every static check, for one kernel or for all of them.
 
-    ``target`` is the declared target, ``gfx950`` or ``gfx942``. Raises ``BadInput`` when
-    ``symbol`` is no kernel of the code object.
+    ``target`` is the declared target, ``gfx950`` or ``gfx942``. Raises ``BadInput`` at
+    ``location`` when ``symbol`` is no kernel of the code object.
     """
-    kernels = code.kernels if symbol is None else (code.kernel(symbol, "code object"),)
+    kernels = code.kernels if symbol is None else (code.kernel(symbol, location),)
     findings: list[Finding] = []
     for kernel in kernels:
         findings += check_target(code, kernel.symbol, target)

@@ -46,7 +46,9 @@ def run(options: argparse.Namespace) -> int:
         local=Path.cwd() / ".toolchain",
     )
     disassembly = parse_disassembly(toolchain.disassemble(data, label=label), label)
-    findings = check_code_object(code, disassembly, symbol=options.symbol, target=options.target)
+    findings = check_code_object(
+        code, disassembly, symbol=options.symbol, target=options.target, location=label
+    )
     if options.json:
         report = pretty_bytes(json_report(findings, label)).decode()
     elif options.sarif:

@@ -1,0 +1,123 @@
+"""Every static rule: a seeded fault that it names, and a clean twin on which it is silent."""
+
+from __future__ import annotations
+
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+
+from netra_build.asm.code_object import read_code_object
+from netra_build.asm.disassembly import parse_disassembly
+from netra_build.asm.toolchain import Toolchain
+from netra_build.check.checker import check_code_object
+from netra_build.check.findings import RULE_BY_ID, Finding
+
+DATA = runpy.run_path(str(Path(__file__).with_name("rule_cases.py")))
+Unit = DATA["Unit"]
+PAIRS = DATA["all_pairs"]()
+
+
+class Checker:
+    """Builds units and checks them; remembers where the last one's code starts."""
+
+    def __init__(self, toolchain: Toolchain) -> None:
+        self.toolchain = toolchain
+        self.entry = 0
+
+    def __call__(self, unit: Unit, *, notes: bool = False) -> tuple[Finding, ...]:
+        """Return the findings of one unit, notes only on demand."""
+        hsaco = self.toolchain.link([self.toolchain.assemble(unit.source().encode())])
+        code = read_code_object(hsaco, "unit")
+        self.entry = code.kernels[0].entry_address
+        found = check_code_object(code, parse_disassembly(self.toolchain.disassemble(hsaco)))
+        return tuple(f for f in found if notes or f.severity != "note")
+
+
+@pytest.fixture(scope="module")
+def check(toolchain: Toolchain) -> Checker:
+    """Return the builder and checker of units."""
+    return Checker(toolchain)
+
+
+def relative(message: str, entry: int) -> str:
+    """Put addresses for the ``@OFFSET`` marks of an expected message."""
+    return re.sub(r"@(\d+)", lambda match: hex(entry + int(match[1])), message)
+
+
+@pytest.mark.parametrize(
+    ("rule", "faulty", "clean", "message"),
+    PAIRS,
+    ids=lambda v: v if isinstance(v, str) else "",
+)
+def test_seeded_fault_is_named_and_its_clean_twin_is_silent(
+    check: Checker, rule: str, faulty: Unit, clean: Unit, message: str
+) -> None:
+    """The fault gives exactly its rule, with place and facts; the twin does not."""
+    found = check(faulty, notes=RULE_BY_ID[rule].severity == "note")
+    ours = [finding for finding in found if finding.rule == rule]
+    assert len(ours) == 1, found
+    assert ours[0].severity == RULE_BY_ID[rule].severity
+    assert relative(message, check.entry) in ours[0].message
+    assert [f for f in check(clean, notes=True) if f.rule == rule] == []
+
+
+def test_finding_carries_place_instruction_and_hint(check: Checker) -> None:
+    """The whole line of one finding."""
+    (finding,) = check(Unit("s_load_dword s4, s[0:1], 0x0\ns_mov_b32 s5, s4\ns_endpgm"))
+    assert (finding.pc, finding.instruction) == (check.entry + 8, "s_mov_b32 s5, s4")
+    assert finding.hint == "wait for the load first"
+    line = (
+        "k at @8: error: reads s4 before lgkmcnt covers the load at @0 "
+        '"s_load_dword s4, s[0:1], 0x0" (missing-wait) [s_mov_b32 s5, s4]'
+    )
+    assert finding.line() == relative(line, check.entry)
+
+
+def test_every_rule_has_a_seeded_fault() -> None:
+    """The rules that need another kind of object are tested apart, below."""
+    apart = {"target", "metadata-missing", "analysis-limit"}
+    assert {rule for rule, *_ in PAIRS} | apart == set(RULE_BY_ID)
+
+
+def test_another_target_is_refused(toolchain: Toolchain) -> None:
+    """ELF flags and metadata both name the processor."""
+    hsaco = toolchain.link([toolchain.assemble(Unit("s_endpgm").source().encode())])
+    code = read_code_object(hsaco, "unit")
+    disassembly = parse_disassembly(toolchain.disassemble(hsaco))
+    found = check_code_object(code, disassembly, target="gfx942")
+    assert [f.message for f in found if f.rule == "target"] == [
+        "ELF flags name another processor; expected 0x4c, got 0x4f",
+        'metadata names another target; expected "amdgcn-amd-amdhsa--gfx942", '
+        'got "amdgcn-amd-amdhsa--gfx950"',
+    ]
+
+
+def test_kernel_without_metadata_is_named(toolchain: Toolchain) -> None:
+    """A loader could not launch it."""
+    source = re.sub(
+        r"amdhsa.kernels:.*?\n\.\.\.",
+        "amdhsa.kernels: []\n...",
+        Unit("s_endpgm").source(),
+        flags=re.DOTALL,
+    )
+    hsaco = toolchain.link([toolchain.assemble(source.encode())])
+    disassembly = parse_disassembly(toolchain.disassemble(hsaco))
+    found = check_code_object(read_code_object(hsaco, "unit"), disassembly)
+    assert [(f.rule, f.message) for f in found] == [
+        ("metadata-missing", "the code object metadata does not list the kernel")
+    ]
+
+
+def test_entangled_flow_is_given_up_in_bounded_work(check: Checker) -> None:
+    """Thousands of overlapping paths with thousands of outstanding loads: one finding."""
+    blocks = [
+        f".L{n}:\nglobal_load_dword v1, v0, s[4:5]\nglobal_load_dword v2, v0, s[4:5]\n"
+        f"s_cbranch_scc0 .L{(n * 7919) % 1500}"
+        for n in range(1500)
+    ]
+    found = check(Unit("\n".join([*blocks, "s_endpgm"])))
+    assert [f.message for f in found if f.rule == "analysis-limit"] == [
+        "the wait analysis gave up: too many paths"
+    ]

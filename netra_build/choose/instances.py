@@ -17,6 +17,7 @@ from netra_build.records.launch import Extent, Launch
 from netra_build.records.plan import KernelInstance
 from netra_build.records.tactic import FixedTactic
 from netra_build.records.vocabulary import WAVE_SIZE
+from netra_build.stages.instantiate import instance_source
 
 MACHINE_LINES: Constants = (("NETRA_TARGET_GFX", 950), ("NETRA_WAVE_SIZE", WAVE_SIZE))
 
@@ -80,23 +81,12 @@ def instantiate(
         tactic=tactic,
         contract=contract,
         constants=constants,
-        source=instance_source(tactic, contract.id, constants, symbols),
+        source=instance_source(
+            tactic=tactic.name,
+            contract_id=contract.id,
+            constants=constants,
+            template=tactic.template,
+            macro=tactic.instantiation_macro,
+            macro_symbols=symbols,
+        ),
     )
-
-
-def instance_source(
-    tactic: FixedTactic, contract_id: str, constants: Constants, symbols: tuple[str, ...]
-) -> bytes:
-    """Return the unit's text, byte for byte as published."""
-    lines = [
-        "// SPDX-License-Identifier: MIT",
-        "// Deterministic Netra compiler output; all choices are assembler-time constants.",
-        f"// Tactic: {tactic.name}; contract: {contract_id}.",
-        "",
-        *(f"\t.set {name}, {value}" for name, value in constants),
-        "",
-        f'\t.include "{tactic.template}"',
-        f"\t{tactic.instantiation_macro} {', '.join(symbols)}",
-        "",
-    ]
-    return "\n".join(lines).encode("utf-8")

@@ -81,7 +81,10 @@ def div_fmas(a: Array, b: Array, c: Array, flag: Array) -> Array:
 
 
 def div_fixup(quotient: Array, denominator: Array, numerator: Array) -> Array:
-    """Give the quotient its sign and settle zeros, infinities, NaNs, overflow and underflow."""
+    """Give the quotient its sign and settle zeros, infinities, NaNs, overflow and underflow.
+
+    A NaN quotient of two numbers means that the steps before overflowed: it becomes infinite.
+    """
     d, n = np.asarray(denominator), np.asarray(numerator)
     sign = (d.view(np.uint32) ^ n.view(np.uint32)) & _SIGN
     size = np.abs(quotient).astype(F32).view(np.uint32)
@@ -91,8 +94,9 @@ def div_fixup(quotient: Array, denominator: Array, numerator: Array) -> Array:
             (d == 0) | np.isinf(n),
             np.isinf(d) | (n == 0),
             _exponent(n) - _exponent(d) < -150,
+            np.isnan(quotient),
         ],
-        [infinity, zero, zero],
+        [infinity, zero, zero, infinity],
         size,
     ).astype(np.uint32)
     result = (magnitude | sign).view(F32)

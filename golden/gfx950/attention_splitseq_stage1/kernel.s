@@ -108,11 +108,11 @@ netra_attention_splitseq_stage1_gfx950:
 	v_lshrrev_b32 v8, 6, v0
 	v_and_b32 v1, 15, v0                                      // c
 	v_readfirstlane_b32 s37, v8                               // wave
-	v_bfe_u32 v2, v0, 4, 2
-	v_bfe_u32 v3, v0, 2, 4                                    // lane / 4
+	v_bfe_u32 v2, v0, 4, 2                                    // g
 	v_lshlrev_b32 v10, 4, v2                                  // 16 * g
-	v_lshlrev_b32 v2, 2, v2                                   // 4 * g
 	v_mov_b32 v11, 0
+	v_lshlrev_b32 v2, 2, v2                                   // 4 * g
+	v_bfe_u32 v3, v0, 2, 4                                    // lane / 4
 	v_and_b32 v14, 3, v0
 	v_lshlrev_b32 v14, 4, v14                                 // 16 * (lane % 4)
 	v_mov_b32 v15, 0
@@ -204,7 +204,8 @@ netra_attention_splitseq_stage1_gfx950:
 	v_lshl_add_u64 v[12:13], v[10:11], 0, s[10:11]
 	v_lshl_add_u64 v[14:15], v[14:15], 0, s[12:13]
 	s_mul_i32 s40, s37, 2560                                  // slab of the wave
-	v_mul_u32_u24 v16, 80, v3                                 // staged: row lane / 4
+	s_movk_i32 s41, 80                                        // bytes of a row
+	v_mul_lo_u32 v16, s41, v3                                 // staged: row lane / 4
 	v_and_b32 v8, 3, v1                                       // lane % 4
 	v_lshl_add_u32 v16, v8, 4, v16                            // byte 16 * (lane % 4)
 	v_add_u32 v16, s40, v16
@@ -212,14 +213,14 @@ netra_attention_splitseq_stage1_gfx950:
 	v_add_u32 v8, v8, v2                                      // + 4 * g
 	v_lshrrev_b32 v17, 3, v1
 	v_lshl_add_u32 v8, v17, 4, v8                             // + 16 * (c / 8): the row read
-	v_mul_u32_u24 v17, 80, v8
+	v_mul_lo_u32 v17, s41, v8
 	v_and_b32 v8, 1, v1
 	v_lshl_add_u32 v17, v8, 3, v17                            // byte 8 * (c % 2)
 	v_add_u32 v17, s40, v17
+	s_mov_b32 s39, 0x3f317218                                 // ln 2
 	s_mov_b32 s15, s14                                        // sm_scale
 	s_mov_b32 s26, 0x3fb8aa3b                                 // log2 e
 	s_mov_b32 s27, s26
-	s_mov_b32 s39, 0x3f317218                                 // ln 2
 	v_mov_b32 v4, 0xe0ad78ec                                  // m = -1e20
 	v_mov_b32 v5, 0                                           // l = 0
 	v_mov_b32 v9, 0xff800000                                  // -inf
@@ -312,9 +313,10 @@ netra_attention_splitseq_stage1_gfx950:
 	global_load_dwordx4 v[108:111], v[28:29], off
 
 // S = K Q8, 128 dimensions at a time
-	s_waitcnt vmcnt(2)                                        // K
+	s_waitcnt vmcnt(6)                                        // K of dimensions 0 .. 127
 	v_mfma_f32_16x16x128_f8f6f4 v[30:33], v[72:79], v[40:47], 0
 	v_mfma_f32_16x16x128_f8f6f4 v[34:37], v[80:87], v[40:47], 0
+	s_waitcnt vmcnt(2)                                        // K of dimensions 128 .. 255
 	v_mfma_f32_16x16x128_f8f6f4 v[30:33], v[88:95], v[48:55], v[30:33]
 	v_mfma_f32_16x16x128_f8f6f4 v[34:37], v[96:103], v[48:55], v[34:37]
 	s_sub_u32 s38, s7, s6                                     // keys from here on
@@ -462,8 +464,8 @@ netra_attention_splitseq_stage1_gfx950:
 // mid: 4 dimensions a store; lanes c < 8
 	v_mad_u64_u32 v[12:13], vcc, v0, s35, 0                   // head * mid_head
 	v_lshl_add_u64 v[12:13], v[12:13], 0, s[24:25]            // element offset
-	v_lshl_add_u64 v[14:15], v[12:13], 2, s[20:21]
-	v_lshl_add_u64 v[14:15], v[10:11], 0, v[14:15]            // + 4 * (64 * wave + 4 * g)
+	v_lshl_add_u64 v[10:11], v[10:11], 0, s[20:21]            // mid + 4 * (64 * wave + 4 * g)
+	v_lshl_add_u64 v[14:15], v[12:13], 2, v[10:11]
 	s_mov_b32 exec_lo, 0x00ff00ff
 	s_mov_b32 exec_hi, 0x00ff00ff
 	global_store_dwordx4 v[14:15], v[56:59], off

@@ -10,10 +10,10 @@ from netra_build.choose.recipe_graph import (
     graph_recipe_document,
     launch_document,
 )
-from netra_build.core.canonical_json import Json, canonical_bytes, stable_hash
+from netra_build.core.canonical_json import Json, plain_canonical_bytes, stable_hash
 from netra_build.core.digests import sha256_hex
 from netra_build.records.frozen import thaw
-from netra_build.records.plan import EnginePlan, KernelInstance, OperationPlan
+from netra_build.records.plan import Candidate, EnginePlan, KernelInstance, OperationPlan
 from netra_build.records.vocabulary import (
     EXECUTE_KERNEL,
     FORMAT_CONTRACTS,
@@ -106,8 +106,26 @@ def engine_sources(plan: EnginePlan) -> dict[str, bytes]:
 
 def engine_documents(plan: EnginePlan) -> dict[str, Json]:
     """Return every JSON document of the engine directory by file name, engine.json last."""
-    golden = [artifact.document() for artifact in plan.golden]
-    documents: dict[str, Json] = {
+    documents = sibling_documents(plan)
+    written = {name: plain_canonical_bytes(documents[name]) for name in SOURCE_DOCUMENTS}
+    documents["engine.json"] = _manifest(plan, written)
+    return documents
+
+
+def engine_files(plan: EnginePlan) -> dict[str, bytes]:
+    """Return every file of the published engine directory, engine.json last."""
+    files = engine_sources(plan)
+    files.update({item.path: item.data for item in plan.golden if item.data is not None})
+    for name, document in sibling_documents(plan).items():
+        files[name] = plain_canonical_bytes(document)
+    written = {name: files[name] for name in SOURCE_DOCUMENTS}
+    files["engine.json"] = plain_canonical_bytes(_manifest(plan, written))
+    return files
+
+
+def sibling_documents(plan: EnginePlan) -> dict[str, Json]:
+    """Return the documents beside engine.json by file name."""
+    return {
         "contracts.json": contracts_document(plan),
         "graph.json": plan.model.graph.document(),
         "graph_recipe.json": graph_recipe_document(
@@ -116,14 +134,16 @@ def engine_documents(plan: EnginePlan) -> dict[str, Json]:
         "memory_plan.json": plan.memory.document(),
         "layout_plan.json": thaw(plan.layout),
         "symbols.json": {"selected": kernel_symbols(plan), "candidates": []},
-        "validation_plan.json": validation_document(plan, golden),
+        "validation_plan.json": validation_document(plan),
         "explain.json": explain_document(plan),
     }
-    digests = {name: sha256_hex(data) for name, data in engine_sources(plan).items()}
-    for name in SOURCE_DOCUMENTS:
-        digests[name] = sha256_hex(canonical_bytes(documents[name]))
-    documents["engine.json"] = with_engine_id(engine_document(plan, golden, source_hash(digests)))
-    return documents
+
+
+def _manifest(plan: EnginePlan, written: Mapping[str, bytes]) -> dict[str, Json]:
+    """Return engine.json, bound to the bytes of every compiled file."""
+    compiled = {**engine_sources(plan), **written}
+    digests = {name: sha256_hex(data) for name, data in compiled.items()}
+    return with_engine_id(engine_document(plan, source_hash(digests)))
 
 
 def source_hash(digest_by_name: Mapping[str, str]) -> str:
@@ -139,6 +159,11 @@ def with_engine_id(engine: Mapping[str, Json]) -> dict[str, Json]:
     """Return the engine manifest with its id recomputed from everything else."""
     rest = {key: value for key, value in engine.items() if key != "engine_id"}
     return {**rest, "engine_id": f"ne_{stable_hash(rest)[:24]}"}
+
+
+def golden_documents(plan: EnginePlan) -> list[Json]:
+    """Return the golden artifacts as both manifest and validation plan list them."""
+    return [artifact.document() for artifact in plan.golden]
 
 
 def kernel_symbols(plan: EnginePlan) -> list[str]:
@@ -157,7 +182,8 @@ def contracts_document(plan: EnginePlan) -> dict[str, Json]:
 
 
 def explain_document(plan: EnginePlan) -> dict[str, Json]:
-    """Return explain.json."""
+    """Return explain.json; equal requests share their list of candidates."""
+    written: dict[int, list[Json]] = {}
     return {
         "profile": plan.profile.document(),
         "operations": [
@@ -166,14 +192,22 @@ def explain_document(plan: EnginePlan) -> dict[str, Json]:
                 "selected": p.selection.tactic,
                 "execution": p.selection.execution,
                 "fallback": p.selection.fallback,
-                "candidates": [candidate.document() for candidate in p.selection.candidates],
+                "candidates": _candidates(p.selection.candidates, written),
             }
             for p in plan.operations
         ],
     }
 
 
-def validation_document(plan: EnginePlan, golden: list[Json]) -> dict[str, Json]:
+def _candidates(candidates: tuple[Candidate, ...], written: dict[int, list[Json]]) -> list[Json]:
+    """Return the candidates' objects, built once for each tuple (the plan keeps them alive)."""
+    key = id(candidates)
+    if key not in written:
+        written[key] = [candidate.document() for candidate in candidates]
+    return written[key]
+
+
+def validation_document(plan: EnginePlan) -> dict[str, Json]:
     """Return validation_plan.json as it stands before any evidence."""
     not_run = ("cross_assembly", "hardware", "real_checkpoint_correctness")
     later = ("graph_replay", "matched_server_ab")
@@ -183,7 +217,7 @@ def validation_document(plan: EnginePlan, golden: list[Json]) -> dict[str, Json]
         **dict.fromkeys(not_run + later, "not_run"),
         "promotion_eligible": False,
         "candidates": [candidate_document(kernel) for kernel in plan.kernels],
-        "golden_artifacts": golden,
+        "golden_artifacts": golden_documents(plan),
         "commands": list(COMMANDS),
     }
 
@@ -211,7 +245,7 @@ def candidate_document(kernel: KernelInstance) -> dict[str, Json]:
     }
 
 
-def engine_document(plan: EnginePlan, golden: list[Json], source_digest: str) -> dict[str, Json]:
+def engine_document(plan: EnginePlan, source_digest: str) -> dict[str, Json]:
     """Return engine.json without its id."""
     model, operations = plan.model, plan.operations
     tactics = {p.selection.tactic for p in operations if p.selection.tactic is not None}
@@ -245,7 +279,7 @@ def engine_document(plan: EnginePlan, golden: list[Json], source_digest: str) ->
             "version": __version__,
             "source_hash": source_digest,
         },
-        "golden_artifacts": golden,
+        "golden_artifacts": golden_documents(plan),
         "artifact_files": list(ARTIFACT_FILES),
     }
 

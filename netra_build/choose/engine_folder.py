@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 
 from netra_build.choose.documents import ARTIFACT_FILES
-from netra_build.core.canonical_json import Json, canonical_bytes, parse_object
+from netra_build.core.canonical_json import Json, parse_object, plain_canonical_bytes
 from netra_build.core.digests import sha256_hex
 from netra_build.core.disk import Disk, confined_path
 from netra_build.core.errors import BadInput
@@ -55,7 +55,7 @@ class EngineFolder:
         if name not in self._documents:
             data = self.read(name)
             document = parse_object(data, self.location(name))
-            if data != canonical_bytes(document):
+            if data != plain_canonical_bytes(document):
                 raise BadInput("document is not canonical JSON", location=self.location(name))
             self._documents[name] = document
         return self._documents[name]

@@ -10,6 +10,7 @@ from netra_build.core.canonical_json import Json
 from netra_build.core.errors import BadInput
 from netra_build.core.nearest import nearest_hint
 from netra_build.load.fields import Fields
+from netra_build.records.contracts import FixedContract
 from netra_build.records.launch import Extent
 from netra_build.records.plan import Candidate, Selection
 from netra_build.records.tactic import Catalog, FixedTactic
@@ -105,6 +106,7 @@ class FixedSelector:
         self.catalog = catalog
         self.allow_experimental = allow_experimental
         self._by_name = sorted(catalog.tactics, key=lambda tactic: tactic.name)
+        self._contracts: dict[object, FixedContract] = {}
         self._remembered: dict[object, tuple[tuple[Candidate, ...], FixedTactic | None]] = {}
 
     def select(self, request: FixedRequest, profile: str, name: str, place: str) -> Selection:
@@ -118,8 +120,7 @@ class FixedSelector:
         candidates, best = self._judge(request, name, place)
         if best is None:
             return Selection(EXECUTE_FALLBACK, request.fallback, candidates=candidates)
-        closing = Closing(request.constants, request.grid, request.fallback)
-        contract = close_contract(best, closing, place)
+        contract = self._contract(best, request, place)
         return Selection(
             EXECUTE_KERNEL,
             request.fallback,
@@ -131,6 +132,15 @@ class FixedSelector:
             candidates=candidates,
             fixed_tactic=best,
         )
+
+    def _contract(self, tactic: FixedTactic, request: FixedRequest, place: str) -> FixedContract:
+        """Return the contract, made once for equal constants, grid and fallback."""
+        constants = tuple(sorted(request.constants.items()))
+        key = (tactic.name, constants, request.grid, request.fallback)
+        if key not in self._contracts:
+            closing = Closing(request.constants, request.grid, request.fallback)
+            self._contracts[key] = close_contract(tactic, closing, place)
+        return self._contracts[key]
 
     def _refuse_faults(self, request: FixedRequest, place: str) -> None:
         """A broken entry of the wanted operation could be the better one: never guess."""

@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from netra_build.choose.documents import engine_documents, engine_sources
 from netra_build.choose.place import attribute_fields
 from netra_build.choose.plan import PlanOptions, plan_engine
-from netra_build.core.canonical_json import canonical_bytes
 from netra_build.core.digests import sha256_hex
 from netra_build.core.disk import Disk, confined_path
 from netra_build.core.errors import BadInput
@@ -104,12 +102,3 @@ def golden_objects(model: Model, root: Path | None, disk: Disk) -> dict[str, byt
                 got=actual,
             )
     return found
-
-
-def engine_files(plan: EnginePlan) -> dict[str, bytes]:
-    """Return every file of the published engine directory, engine.json last."""
-    files = engine_sources(plan)
-    files.update({item.path: item.data for item in plan.golden if item.data is not None})
-    for name, document in engine_documents(plan).items():
-        files[name] = canonical_bytes(document)
-    return files

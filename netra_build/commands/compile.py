@@ -6,9 +6,9 @@ import argparse
 import sys
 from pathlib import Path
 
-from netra_build.choose.documents import ARTIFACT_FILES
+from netra_build.choose.documents import ARTIFACT_FILES, engine_files
 from netra_build.choose.memory import PLACEMENTS
-from netra_build.choose.session import CompileRequest, engine_files, plan_request
+from netra_build.choose.session import CompileRequest, plan_request
 from netra_build.commands.library_option import add_library_root, library_anchors
 from netra_build.core.canonical_json import canonical_text, parse_object
 from netra_build.core.disk import RealDisk

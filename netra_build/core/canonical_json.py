@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from pathlib import PurePath
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 from netra_build.core.digests import sha256_hex
 from netra_build.core.errors import BadInput
@@ -32,6 +32,18 @@ _PRETTY_ENCODER = json.JSONEncoder(sort_keys=True, indent=2, ensure_ascii=False,
 
 def lower(value: object) -> Json:
     """Return ``value`` as plain JSON: enums, paths, records, mappings and tuples are lowered."""
+    kind = type(value)  # plain values are nearly all there is, and the exact type is cheap
+    if kind is str or kind is int or value is None or kind is bool or kind is float:
+        return value
+    if kind is dict:
+        pairs = cast(dict[object, object], value).items()
+        return {k if type(k) is str else str(lower(k)): lower(item) for k, item in pairs}
+    if kind is list or kind is tuple:
+        return [lower(item) for item in cast(list[object], value)]
+    return _lower_other(value)
+
+
+def _lower_other(value: object) -> Json:
     if isinstance(value, Enum):
         return value.value
     if value is None or isinstance(value, str | bool | int | float):
@@ -58,6 +70,15 @@ def canonical_text(value: object) -> str:
 def canonical_bytes(value: object) -> bytes:
     """Return the canonical JSON of ``value`` as UTF-8 bytes."""
     return canonical_text(value).encode("utf-8", "surrogatepass")
+
+
+def plain_canonical_bytes(value: Json) -> bytes:
+    """Return the same bytes as ``canonical_bytes`` for a value that is plain JSON already.
+
+    Nothing is lowered, which is what large documents spend their time on. Raises ``TypeError``
+    for records and mappings of other kinds; keys have to be strings.
+    """
+    return (_ENCODER.encode(value) + "\n").encode("utf-8", "surrogatepass")
 
 
 def pretty_bytes(value: object) -> bytes:

@@ -10,17 +10,23 @@ from netra_build.core.canonical_json import Json
 
 def freeze(value: Json) -> Json:
     """Return ``value`` with objects as read-only mappings and arrays as tuples."""
-    if isinstance(value, Mapping):
+    kind = type(value)
+    if kind is str or kind is int:
+        return value
+    if kind is dict or kind is MappingProxyType or isinstance(value, Mapping):
         return MappingProxyType({key: freeze(item) for key, item in value.items()})
-    if isinstance(value, list | tuple):
+    if kind is list or kind is tuple:
         return tuple([freeze(item) for item in value])
     return value
 
 
 def thaw(value: Json) -> Json:
     """Return a frozen value as plain dictionaries and lists again."""
-    if isinstance(value, Mapping):
+    kind = type(value)
+    if kind is str or kind is int:
+        return value
+    if kind is MappingProxyType or kind is dict or isinstance(value, Mapping):
         return {key: thaw(item) for key, item in value.items()}
-    if isinstance(value, tuple | list):
+    if kind is tuple or kind is list:
         return [thaw(item) for item in value]
     return value

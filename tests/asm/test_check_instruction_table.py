@@ -52,6 +52,7 @@ def _three_operand_words() -> Iterator[tuple[int, ...]]:
                 for middle in (0x40 << 8, 0):
                     sources = 0x104 | 0x10C << 9 | last << 18 | high
                     yield (0xD3800000 | op << 16 | middle | 4, sources)
+    yield (0xD3AC0000, 0x18000000 | 0x118 | 0x119 << 9)
     for op in (0x2D, 0x2E):
         matrix = (0xD3800800 | op << 16 | 4, 0x104 | 0x114 << 9 | 0x130 << 18)
         yield (0xD3AC0000, 0x118 | 0x119 << 9, *matrix)

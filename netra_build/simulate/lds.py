@@ -1,8 +1,8 @@
 """Work-group memory: its bytes, who wrote and read each of them last, and the races that shows.
 
 Every granule (16, 4 or 1 bytes, as fine as the accesses need) has a write tag and a read tag:
-``epoch << 6 | in flight << 5 | wave + 1``, where the epoch counts the barriers of the
-work-group. Two wavefronts that touch one granule in one epoch, at least one of them writing,
+``epoch << 7 | atomic << 6 | in flight << 5 | wave + 1``, where the epoch counts the barriers
+of the work-group. Two wavefronts that touch one granule in one epoch, at least one of them writing,
 race. Tag zero means never written.
 """
 
@@ -30,10 +30,12 @@ if TYPE_CHECKING:
 LDS_BUDGET = 160 * 1024
 """Bytes of work-group memory that one work-group may use on gfx950."""
 
-EPOCH_SHIFT = np.uint32(6)
+EPOCH_SHIFT = np.uint32(7)
+ATOMIC = np.uint32(64)
 IN_FLIGHT = np.uint32(32)
 SEVERAL = np.uint32(31)
 """Reader or atomic writer in a tag that stands for more than one wavefront."""
+EPOCH_MASK = ~np.uint32(127)
 COARSEST = 16
 
 
@@ -52,6 +54,7 @@ class LocalStore:
         self.races = races
         self.unset = unset
         self.direct_loads = False
+        self.has_atomics = False
 
     @property
     def tracks_readers(self) -> bool:
@@ -175,7 +178,7 @@ class LocalStore:
             (before != tag) & (before >> EPOCH_SHIFT == tag >> EPOCH_SHIFT)
         )
         if several.any():
-            shared = np.broadcast_to((tag & ~np.uint32(63)) | SEVERAL, several.shape)
+            shared = np.broadcast_to((tag & EPOCH_MASK) | SEVERAL, several.shape)
             self.read[chosen[several]] = shared[several]
 
     def _note_write(
@@ -214,12 +217,16 @@ class LocalStore:
         if self.unset and ((tags == 0) & inside).any():
             bad = ((tags == 0) & inside).any(axis=0)
             self._say(UNINITIALISED_LDS, g, source, place, bad, "is updated but never written")
-        several = (mine & ~np.uint32(63)) | SEVERAL
+        several = (mine & EPOCH_MASK) | SEVERAL | ATOMIC
+        self.has_atomics = True
+        own = mine | ATOMIC
         if self.tracks_readers:
-            clean = np.where(tags == several, mine, tags)
+            clean = np.where(tags & ATOMIC != 0, mine, tags)
             self._check(g, source, place, clean, mine, inside, "updated")
-        known = (tags >> EPOCH_SHIFT == mine >> EPOCH_SHIFT) & (tags != mine)
-        after = np.where(known, several, np.broadcast_to(mine, tags.shape))
+            before = self.read[granules]
+            self._check(g, source, place, before, mine, inside, "updated after a read")
+        known = (tags >> EPOCH_SHIFT == mine >> EPOCH_SHIFT) & (tags & ~ATOMIC != mine)
+        after = np.where(known, several, np.broadcast_to(own, tags.shape))
         self.written[granules[:, inside]] = after[:, inside]
         other = (self.written[granules] != after) & inside
         if other.any():
@@ -236,6 +243,8 @@ class LocalStore:
         inside: Array,
         verb: str,
     ) -> None:
+        if self.has_atomics:
+            tags = tags & ~ATOMIC
         other = tags != mine
         if not other.any():
             return

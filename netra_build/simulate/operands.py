@@ -192,6 +192,9 @@ def _read_operand(text: str) -> Operand:
 
 
 def _read_plain(text: str) -> Operand:
+    if text.startswith("lit(") and text.endswith(")") and _NUMBER.fullmatch(text[4:-1]):
+        # A constant that would fit inline, but is encoded as a literal.
+        return Operand("int", text, value=int(text[4:-1], 0), is_literal=True)
     if match := _REGISTER.fullmatch(text):
         first = int(match[2] or match[3])
         last = int(match[4] or first)

@@ -272,9 +272,7 @@ def nearest_single(value: Fraction) -> np.float32:
         return guess
     choices = [np.nextafter(guess, np.float32(side)) for side in (-np.inf, np.inf)] + [guess]
     finite = [c for c in choices if np.isfinite(c)]
-    return min(
-        finite, key=lambda c: (abs(Fraction(float(c)) - value), int(c.view(np.uint32)) & 1)
-    )
+    return min(finite, key=lambda c: (abs(Fraction(float(c)) - value), int(c.view(np.uint32)) & 1))
 
 
 def test_division_sequence_is_correctly_rounded_over_the_whole_range(bench, case):

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from fractions import Fraction
 
 import numpy as np
 
-from netra_build.simulate.arith import division, narrow, single
+from netra_build.simulate.arith import division, double, narrow, single
 from netra_build.simulate.arith import transcendental as special
 from netra_build.simulate.arrays import Array
 from netra_build.simulate.isa.table import register
@@ -34,9 +33,11 @@ operation("v_med3_f32", "f32 = f32 f32 f32", single.median3)
 operation("v_fma_f32", "f32 = f32 f32 f32", single.fma)
 operation("v_fmac_f32", "f32 = f32 f32 f32", single.fma, reads_dst=True)
 operation("v_ldexp_f32", "f32 = f32 i32", single.load_exponent)
-operation("v_div_scale_f32", "f32 mask = f32 f32 f32", division.div_scale)
-operation("v_div_fmas_f32", "f32 = f32 f32 f32 mask", division.div_fmas, reads_vcc=True)
-operation("v_div_fixup_f32", "f32 = f32 f32 f32", division.div_fixup)
+operation("v_div_scale_f32", "f32 mask = f32 f32 f32", division.div_scale(division.SINGLE))
+operation(
+    "v_div_fmas_f32", "f32 = f32 f32 f32 mask", division.div_fmas(division.SINGLE), reads_vcc=True
+)
+operation("v_div_fixup_f32", "f32 = f32 f32 f32", division.div_fixup(division.SINGLE))
 operation("v_fmaak_f32", "f32 = f32 f32 f32", single.fma)
 operation("v_fmamk_f32", "f32 = f32 f32 f32", single.fma)
 
@@ -78,47 +79,34 @@ operation("v_frexp_exp_i32_f32", "i32 = f32", single.exponent)
 
 # Double precision
 
-
-def _quiet_64(value: Array, *_sources: Array) -> Array:
-    nan = np.isnan(value)
-    if not nan.any():
-        return value
-    bits = np.ascontiguousarray(value).view(np.uint64)
-    return np.where(nan, (bits | np.uint64(1 << 51)) & np.uint64(2**63 - 1), bits).view(F64)
-
-
-def _fma_64(a: Array, b: Array, c: Array) -> Array:
-    """One rounding, lane by lane in exact fractions."""
-    a, b, c = np.broadcast_arrays(a, b, c)
-    result = np.asarray(a * b + c)
-    finite = np.isfinite(a) & np.isfinite(b) & np.isfinite(c)
-    for place in map(tuple, np.argwhere(finite)):
-        x, y, z = Fraction(float(a[place])), Fraction(float(b[place])), Fraction(float(c[place]))
-        exact = x * y + z
-        if exact:
-            result[place] = _to_double(exact)
-    return _quiet_64(result)
-
-
-def _to_double(value: Fraction) -> float:
-    try:
-        return value.numerator / value.denominator
-    except OverflowError:
-        return float("inf") if value > 0 else float("-inf")
+operation("v_add_f64", "f64 = f64 f64", lambda a, b: double.settle(a + b, a, b))
+operation("v_mul_f64", "f64 = f64 f64", lambda a, b: double.settle(a * b, a, b))
+operation("v_max_f64", "f64 = f64 f64", lambda a, b: double.quiet(np.fmax(a, b)))
+operation("v_min_f64", "f64 = f64 f64", lambda a, b: double.quiet(np.fmin(a, b)))
+operation("v_fma_f64", "f64 = f64 f64 f64", double.fma)
+operation("v_fmac_f64", "f64 = f64 f64 f64", double.fma, reads_dst=True)
+operation("v_rcp_f64", "f64 = f64", lambda a: double.settle(1.0 / a, a))
+operation("v_rsq_f64", "f64 = f64", lambda a: double.settle(1.0 / np.sqrt(a), a))
+operation("v_sqrt_f64", "f64 = f64", lambda a: double.settle(np.sqrt(a), a))
+operation("v_floor_f64", "f64 = f64", lambda a: double.quiet(np.floor(a)))
+operation("v_ceil_f64", "f64 = f64", lambda a: double.quiet(np.ceil(a)))
+operation("v_trunc_f64", "f64 = f64", lambda a: double.quiet(np.trunc(a)))
+operation("v_rndne_f64", "f64 = f64", lambda a: double.quiet(np.rint(a)))
+operation("v_ldexp_f64", "f64 = f64 i32", lambda a, n: double.quiet(_ldexp_64(a, n)))
+operation("v_frexp_mant_f64", "f64 = f64", lambda a: np.where(np.isfinite(a), np.frexp(a)[0], a))
+operation("v_frexp_exp_i32_f64", "i32 = f64", single.exponent)
+operation("v_fract_f64", "f64 = f64", lambda a: np.minimum(a - np.floor(a), 1.0 - 2.0**-53))
+operation("v_div_scale_f64", "f64 mask = f64 f64 f64", division.div_scale(division.DOUBLE))
+operation(
+    "v_div_fmas_f64", "f64 = f64 f64 f64 mask", division.div_fmas(division.DOUBLE), reads_vcc=True
+)
+operation("v_div_fixup_f64", "f64 = f64 f64 f64", division.div_fixup(division.DOUBLE))
 
 
-operation("v_add_f64", "f64 = f64 f64", lambda a, b: _quiet_64(a + b))
-operation("v_mul_f64", "f64 = f64 f64", lambda a, b: _quiet_64(a * b))
-operation("v_max_f64", "f64 = f64 f64", lambda a, b: _quiet_64(np.fmax(a, b)))
-operation("v_min_f64", "f64 = f64 f64", lambda a, b: _quiet_64(np.fmin(a, b)))
-operation("v_fma_f64", "f64 = f64 f64 f64", _fma_64)
-operation("v_fmac_f64", "f64 = f64 f64 f64", _fma_64, reads_dst=True)
-operation("v_rcp_f64", "f64 = f64", lambda a: _quiet_64(1.0 / a))
-operation("v_sqrt_f64", "f64 = f64", lambda a: _quiet_64(np.sqrt(a)))
-operation("v_floor_f64", "f64 = f64", lambda a: _quiet_64(np.floor(a)))
-operation("v_ceil_f64", "f64 = f64", lambda a: _quiet_64(np.ceil(a)))
-operation("v_trunc_f64", "f64 = f64", lambda a: _quiet_64(np.trunc(a)))
-operation("v_rndne_f64", "f64 = f64", lambda a: _quiet_64(np.rint(a)))
+def _ldexp_64(a: Array, n: Array) -> Array:
+    result: Array = np.ldexp(a, np.clip(n, -2200, 2200))
+    return result
+
 
 # Half precision: operands arrive as float32, results are rounded to f16 once
 

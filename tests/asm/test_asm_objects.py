@@ -18,6 +18,7 @@ from netra_build.asm.disassembly import parse_disassembly
 from netra_build.asm.flatten import flatten
 from netra_build.asm.notes_text import notes_text
 from netra_build.asm.rename import rename_symbols
+from netra_build.asm.rewrite import rewrite
 from netra_build.asm.seal import seal
 from netra_build.asm.toolchain import Toolchain
 
@@ -55,10 +56,12 @@ def llvm(toolchain: Toolchain, program: str) -> str:
     return str(toolchain.assembler.path.parent / program)
 
 
-def objcopied(toolchain: Toolchain, data: bytes, folder: Path) -> bytes:
+SEALING = ("--strip-all", "--remove-section=.comment")
+
+
+def objcopied(toolchain: Toolchain, data: bytes, folder: Path, *flags: str) -> bytes:
     """Return what llvm-objcopy makes of an object."""
     (folder / "in").write_bytes(data)
-    flags = ["--strip-all", "--remove-section=.comment"]
     command = [llvm(toolchain, "llvm-objcopy"), *flags, "in", "out"]
     subprocess.run(command, cwd=folder, check=True)
     return (folder / "out").read_bytes()
@@ -135,7 +138,7 @@ def test_the_committed_samples_are_what_this_tool_chain_makes(toolchain, linked,
         return base64.b64decode((SAMPLES / f"{name}.base64").read_text())
 
     assert toolchain.assemble((SAMPLES / "two_kernels.s").read_bytes()) == sample("two_kernels.o")
-    sealed = objcopied(toolchain, linked["sample"], tmp_path)
+    sealed = objcopied(toolchain, linked["sample"], tmp_path, *SEALING)
     assert sealed == sample("two_kernels.sealed")
     printed = toolchain.disassemble(linked["sample"], label="two_kernels.hsaco")
     assert printed == (SAMPLES / "two_kernels.dis").read_text()
@@ -149,7 +152,16 @@ def test_sealing_equals_objcopy(toolchain, linked, compiled, tmp_path):
     different = [
         name
         for name, data in {**linked, **compiled}.items()
-        if seal(data, name) != objcopied(toolchain, data, tmp_path)
+        if seal(data, name) != objcopied(toolchain, data, tmp_path, *SEALING)
+    ]
+    assert different == []
+
+
+def test_rewriting_equals_a_plain_objcopy(toolchain, linked, compiled, tmp_path):
+    different = [
+        name
+        for name, data in {**linked, **compiled}.items()
+        if rewrite(data, name) != objcopied(toolchain, data, tmp_path)
     ]
     assert different == []
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from netra_build.asm.elf_layout import aligned, read_elf, string_at, tail_merged
+from netra_build.asm.rewrite import rewrite
 from netra_build.asm.seal import seal
 from netra_build.core.errors import BadInput
 
@@ -33,6 +34,14 @@ def changed(offset: int, layout: str, *values: int) -> bytes:
 def test_sealing_writes_what_objcopy_writes():
     assert seal(LINKED) == SEALED
     assert seal(SEALED) == SEALED
+
+
+def test_rewriting_keeps_every_section_and_comes_to_rest():
+    once = rewrite(LINKED)
+    assert rewrite(once) == once
+    before, after = read_elf(LINKED, "a"), read_elf(once, "b")
+    assert [s.text for s in after.sections] == [s.text for s in before.sections]
+    assert seal(once) == SEALED
 
 
 def test_what_the_loader_reads_stays_and_names_go():
@@ -96,14 +105,15 @@ def test_a_segment_outside_the_loaded_ones_is_refused():
     assert str(caught.value) == "k.hsaco: segment lies outside the loaded ones"
 
 
-def test_damage_anywhere_gives_one_line_or_a_file(rng):
+@pytest.mark.parametrize("write", [seal, rewrite])
+def test_damage_anywhere_gives_one_line_or_a_file(rng, write):
     lines, sizes = [], [0]
     for _ in range(300):
         data = bytearray(LINKED)
         for _ in range(rng.randrange(1, 4)):
             data[rng.randrange(len(data))] = rng.randrange(256)
         try:
-            sizes.append(len(seal(bytes(data), "k")))
+            sizes.append(len(write(bytes(data), "k")))
         except BadInput as error:
             lines.append(error.line())
     assert len(lines) > 50

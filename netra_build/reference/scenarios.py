@@ -1,0 +1,66 @@
+"""Every tactic that can be launched against its statement here, with its cases."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+
+from netra_build.core.errors import BadInput
+from netra_build.core.nearest import nearest_hint
+from netra_build.reference import scenarios_flat as flat
+from netra_build.reference import scenarios_gdn as gdn
+from netra_build.reference import scenarios_moe as moe
+from netra_build.reference.scenario import Scenario
+
+T = TypeVar("T")
+Maker = Callable[[str, Mapping[str, int], str, int], Scenario]
+
+WAVES = "NETRA_GDN_WAVES_PER_WORKGROUP"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What makes the launches of a tactic, its cases, and its specializations by variant name."""
+
+    make: Maker
+    cases: tuple[str, ...]
+    specializations: Mapping[str, Mapping[str, int]]
+
+
+_ONE: Mapping[str, Mapping[str, int]] = {"": {}}
+_BY_WAVES: Mapping[str, Mapping[str, int]] = {f"waves{n}": {WAVES: n} for n in (1, 4, 8)}
+
+SCENARIOS: Mapping[str, Entry] = {
+    "moe_gate_up_decode_m1": Entry(moe.decode, moe.MOE_CASES, _ONE),
+    "moe_silu_quant_decode_m1": Entry(moe.decode, moe.MOE_CASES, _ONE),
+    "moe_down_reduce_decode_m1": Entry(moe.decode, moe.MOE_CASES, _ONE),
+    "router_bf16_verify_m16": Entry(flat.router, flat.FLOAT_CASES, _ONE),
+    flat.ONE_WAVE: Entry(flat.dense, flat.CODE_CASES, _ONE),
+    flat.FOUR_WAVES: Entry(flat.dense, flat.CODE_CASES, _ONE),
+    "gdn_verify_precompute_m12": Entry(gdn.precompute, gdn.PRECOMPUTE_CASES, _ONE),
+    "gdn_verify_core_m12_packed_pair_interleaved": Entry(gdn.core, gdn.RECURRENT_CASES, _BY_WAVES),
+    "gdn_state_replay_m12_fused_exact": Entry(gdn.replay, gdn.REPLAY_CASES, _BY_WAVES),
+    "gdn_qkvz_conv_m12": Entry(gdn.conv, gdn.CONV_CASES, _ONE),
+    "gdn_h_m8192_bv16_varlen": Entry(gdn.prefill_h, gdn.PREFILL_CASES, _ONE),
+}
+
+
+def scenario(tactic: str, variant: str = "", case: str = "random", seed: int = 1) -> Scenario:
+    """Return one launch; the same words always give the same bytes.
+
+    ``variant`` names a specialization (``waves4``). ``BadInput`` names the nearest known word.
+    """
+    entry = _known(SCENARIOS, tactic, "tactic", "reference")
+    specialization = _known(entry.specializations, variant, "variant", tactic)
+    if case not in entry.cases:
+        hint = nearest_hint(case, entry.cases)
+        raise BadInput(f'unknown input case "{case}"', location=tactic, hint=hint)
+    return entry.make(tactic, specialization, case, seed)
+
+
+def _known(table: Mapping[str, T], name: str, what: str, location: str) -> T:
+    if name not in table:
+        hint = nearest_hint(name, table)
+        raise BadInput(f'unknown {what} "{name}"', location=location, hint=hint)
+    return table[name]

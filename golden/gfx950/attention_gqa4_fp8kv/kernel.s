@@ -102,9 +102,9 @@ netra_attention_gqa4_fp8kv_gfx950:
 	v_bfe_u32 v2, v0, 4, 2                                    // g
 	v_lshlrev_b32 v10, 4, v2                                  // 16 * g
 	v_mov_b32 v11, 0
-	v_lshlrev_b32 v6, 5, v2                                   // 32 * g
-	v_mov_b32 v7, 0
 	v_lshlrev_b32 v2, 2, v2                                   // 4 * g
+	v_lshlrev_b32 v6, 1, v10                                  // 32 * g
+	v_mov_b32 v7, 0
 	v_lshrrev_b32 v3, 3, v0                                   // work-item / 8
 	v_and_b32 v12, 7, v0
 	v_lshlrev_b32 v12, 4, v12                                 // 16 * (work-item % 8)
@@ -168,7 +168,7 @@ netra_attention_gqa4_fp8kv_gfx950:
 // LDS addresses, constants, the empty sum, the first tile.
 	s_movk_i32 s36, 144
 	v_mul_lo_u32 v14, s36, v3                                 // staged: row work-item / 8
-	v_and_b32 v8, 7, v0
+	v_and_b32 v8, 7, v1
 	v_lshl_add_u32 v14, v8, 4, v14                            // byte 16 * (work-item % 8)
 	v_bfe_u32 v8, v1, 1, 2                                    // (c / 2) % 4
 	v_add_u32 v8, v8, v2                                      // + 4 * g

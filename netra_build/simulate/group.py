@@ -8,7 +8,7 @@ import numpy as np
 
 from netra_build.simulate.arrays import LANES, Array, lanes_from_masks
 from netra_build.simulate.findings import MISSING_WAIT, UNINITIALISED
-from netra_build.simulate.operands import EXEC, Decoded, Unsupported
+from netra_build.simulate.operands import EXEC, Decoded, Unsupported, scalar_name
 from netra_build.simulate.scoreboard import SCALAR_BASE, Pending, Scoreboard, Slot, join_queues
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class Group:
     def check_scalar(self, register: int, source: Decoded) -> None:
         """Report a read of a scalar register that holds no value yet."""
         state = self.sstate[register]
-        name = f"s{register}"
+        name = scalar_name(register)
         if state & HELD:
             self._report_held(SCALAR_BASE + register, source, self.E, name, "read")
         if state & UNSET:
@@ -118,7 +118,7 @@ class Group:
         """Note a write to a scalar register whose state is not zero."""
         if self.sstate[register] & HELD:
             key = SCALAR_BASE + register
-            self._report_held(key, source, self.E, f"s{register}", "overwritten")
+            self._report_held(key, source, self.E, scalar_name(register), "overwritten")
         self.sinit[register] = True
         self.sstate[register] &= ~UNSET
 

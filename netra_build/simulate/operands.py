@@ -26,6 +26,16 @@ SCALAR_INDEX = {
 }
 """Scalar registers with a name of their own, by their number in the encoding."""
 
+_SCALAR_NAMES = {
+    index: name for name, index in SCALAR_INDEX.items() if name.endswith(("_lo", "_hi", "m0"))
+}
+
+
+def scalar_name(index: int) -> str:
+    """Return the name under which a single scalar register is printed."""
+    return _SCALAR_NAMES.get(index, f"s{index}")
+
+
 PAIRS = ("vcc", "exec", "flat_scratch", "xnack_mask")
 VCC = 106
 M0 = 124

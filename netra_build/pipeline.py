@@ -13,33 +13,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from netra_build.choose.units import EngineParts, GoldenObject, Member, Unit
+from netra_build.chains import (
+    checked_action,
+    golden_object_actions,
+    golden_place,
+    made_actions,
+    numerics_action,
+    proven_actions,
+)
+from netra_build.choose.units import EngineParts, Unit
 from netra_build.core.canonical_json import Json
 from netra_build.core.graph import Action, Graph, Place, Root, check_graph
 from netra_build.records.build_recipe import ObjectsRecipe
-from netra_build.records.golden import GoldenSource
-from netra_build.records.plan import KernelInstance
 from netra_build.stages import (
-    assemble,
-    close_includes,
-    conform,
     copy_files,
-    disassemble,
     emit,
     emit_engine,
     emit_result,
     emit_validation,
-    equivalence,
-    flatten_unit,
-    instantiate,
-    link_objects,
-    prove_golden,
-    read_object,
     seal_engine,
-    seal_object,
     tabulate,
-    take_golden,
 )
+
+QUICK_SEEDS = (1,)
+"""Seeds of the random inputs that every build runs, beside all extreme inputs."""
 
 SEAL_NAME = "netra.json"
 RESULT_NAME = "build-result.json"
@@ -75,144 +72,43 @@ def tactic_graph(name: str, units: Sequence[Unit]) -> Graph:
 
 def equivalence_graph(units: Sequence[Unit]) -> Graph:
     """Return the graph that compares every specialization with its golden source."""
-    actions = [*code_object_actions(units), _summary(units, "all tactics")]
-    return _graph("check-equivalence", actions, None, ())
+    actions = [a for unit in units for a in (*made_actions(unit), *proven_actions(unit))]
+    return _graph("check-equivalence", [*actions, _summary(units, "all tactics")], None, ())
+
+
+def checks_graph(units: Sequence[Unit]) -> Graph:
+    """Return the graph that checks every specialization statically; reports in ``checks/``."""
+    actions: list[Action] = []
+    for unit in units:
+        report = Place(Root.OUT, f"checks/{unit.label}.checks.json")
+        actions += [*made_actions(unit), checked_action(unit, report)]
+    return _graph("check-kernels", actions, None, ())
+
+
+def numerics_graph(units: Sequence[Unit], seeds: Sequence[int]) -> Graph:
+    """Return the graph that simulates every specialization with these seeds."""
+    actions: list[Action] = []
+    for unit in units:
+        actions += made_actions(unit)
+        for member in unit.members:
+            if member.has_contract:
+                report = Place(Root.OUT, f"checks/{unit.label}.numerics.json")
+                actions.append(numerics_action(unit, member, seeds, report))
+    return _graph("check-numerics", actions, None, ())
 
 
 def code_object_actions(units: Sequence[Unit]) -> list[Action]:
-    """Return the chains of all code objects, their golden chains included, in order."""
+    """Make, prove and check all code objects of a product."""
     actions: list[Action] = []
     for unit in units:
-        for index, member in enumerate(unit.members):
-            actions += member_actions(unit, index, member)
-        actions += object_actions(unit)
-        if unit.goldens is not None:
-            actions += [action for golden in unit.goldens for action in golden_actions(golden)]
-            actions += golden_side_actions(unit, unit.goldens)
-            actions.append(_equivalence(unit, unit.goldens))
+        actions += [*made_actions(unit), *proven_actions(unit)]
+        actions.append(checked_action(unit, unit.metadata(".checks.json")))
+        actions += [
+            numerics_action(unit, member, QUICK_SEEDS, unit.numerics(member))
+            for member in unit.members
+            if member.has_contract
+        ]
     return actions
-
-
-def member_actions(unit: Unit, index: int, member: Member) -> list[Action]:
-    """Instantiate, close, flatten and assemble one kernel."""
-    instance, subject = member.instance, member.subject
-    source, flat = unit.source(index), unit.of_member(index, ".flat.s")
-    includes = {name: Place(Root.SOURCE, name) for name in instance.closure_names}
-    closure = unit.of_member(index, ".closure.json")
-    made = unit.of_member(index, ".o")
-    whole = {"unit": source, **includes}
-    place: dict[str, Json] = {"location": source.name, "template": instance.template}
-    return [
-        instantiate.STAGE.apply(subject, {}, {"unit": source}, _instance(instance)),
-        close_includes.STAGE.apply(
-            subject,
-            includes,
-            {"closure": closure},
-            {"template": instance.template},
-        ),
-        flatten_unit.STAGE.apply(subject, whole, {"flat": flat}, place),
-        assemble.STAGE.apply(
-            subject,
-            {"flat": flat},
-            {"object": made},
-            hints={f"main:{source.name}": source, **includes},
-        ),
-    ]
-
-
-def object_actions(unit: Unit) -> list[Action]:
-    """Link the members of a code object; seal, disassemble, read and conform it."""
-    subject = unit.subject
-    objects = {f"object {i:03}": unit.of_member(i, ".o") for i in range(len(unit.members))}
-    linked = {"linked": unit.intermediate(".linked.hsaco")}
-    sealed = {"hsaco": unit.hsaco}
-    label: dict[str, Json] = {"label": unit.hsaco_name}
-    views = {
-        "text": unit.metadata(".text"),
-        "notes": unit.metadata(".metadata.txt"),
-        "record": unit.metadata(".json"),
-    }
-    kernels = [{"symbol": m.symbol, "threads": m.threads} for m in unit.members]
-    record: dict[str, Json] = {
-        "hsaco": unit.hsaco_name,
-        "kernels": kernels,
-        "sources": [f"generated/{unit.stem(i)}.s" for i in range(len(unit.members))],
-        "locked_text_sha256": unit.locked_text_sha256,
-    }
-    contracts = {member.symbol: _contract(member) for member in unit.members}
-    report = {"report": unit.intermediate(".conform.json")}
-    wanted: dict[str, Json] = {"hsaco": unit.hsaco_name, "contracts": contracts}
-    return [
-        link_objects.STAGE.apply(subject, objects, linked),
-        seal_object.STAGE.apply(subject, linked, sealed),
-        disassemble.STAGE.apply(subject, sealed, {"dis": unit.metadata(".dis")}, label),
-        read_object.STAGE.apply(subject, sealed, views, record),
-        conform.STAGE.apply(subject, sealed, report, wanted),
-    ]
-
-
-def golden_actions(golden: GoldenSource) -> list[Action]:
-    """Return the chain of one golden source, which ends with the proof of its record."""
-    subject = f"{golden.label} (golden)"
-    source = Place(Root.SOURCE, golden.source)
-    flat, made, linked, hsaco = (
-        golden_place(golden, s) for s in ("flat.s", "o", "linked", "hsaco")
-    )
-    place: dict[str, Json] = {"location": golden.source, "template": None}
-    proof: dict[str, Json] = {
-        "symbol": golden.symbol,
-        "tactic": golden.tactic,
-        "expect": golden.expect,
-    }
-    proven = {"hsaco": hsaco, "expect": Place(Root.SOURCE, golden.expect)}
-    digests = {"digests": golden_place(golden, "digests.json")}
-    return [
-        flatten_unit.STAGE.apply(subject, {"unit": source}, {"flat": flat}, place),
-        assemble.STAGE.apply(subject, {"flat": flat}, {"object": made}, hints={f"main:{source.name}": source}),
-        link_objects.STAGE.apply(subject, {"object 000": made}, {"linked": linked}),
-        seal_object.STAGE.apply(subject, {"linked": linked}, {"hsaco": hsaco}),
-        prove_golden.STAGE.apply(subject, proven, digests, proof),
-    ]
-
-
-def golden_place(golden: GoldenSource, name: str) -> Place:
-    """Return the place of an intermediate file of a golden source."""
-    return Place(Root.WORK, f"golden/{golden.label}/kernel.{name}")
-
-
-def golden_side_actions(unit: Unit, goldens: Sequence[GoldenSource]) -> list[Action]:
-    """Link the golden objects as the unit's are, list and read them, keep their sources."""
-    subject = f"{unit.label} (golden)"
-    objects = {f"object {i:03}": golden_place(golden, "o") for i, golden in enumerate(goldens)}
-    linked = {"linked": unit.intermediate(".golden.linked.hsaco")}
-    sealed = {"hsaco": unit.intermediate(".golden.hsaco")}
-    name = f"hsaco/{unit.name}.golden.hsaco"
-    pairs = zip(goldens, unit.members, strict=True)
-    kernels = [{"symbol": golden.symbol, "threads": m.threads} for golden, m in pairs]
-    record: dict[str, Json] = {
-        "hsaco": name,
-        "kernels": kernels,
-        "sources": [golden.source for golden in goldens],
-        "locked_text_sha256": None,
-    }
-    views = {
-        "text": unit.metadata(".golden.text"),
-        "notes": unit.metadata(".golden.metadata.txt"),
-        "record": unit.intermediate(".golden.json"),
-    }
-    sources = {golden.label: Place(Root.SOURCE, golden.source) for golden in goldens}
-    copies = {
-        golden.label: unit.at_home(f"generated/golden/{unit.stem(i)}.s")
-        for i, golden in enumerate(goldens)
-    }
-    listing = {"dis": unit.metadata(".golden.dis")}
-    return [
-        link_objects.STAGE.apply(subject, objects, linked),
-        seal_object.STAGE.apply(subject, linked, sealed),
-        disassemble.STAGE.apply(subject, sealed, listing, {"label": name}),
-        read_object.STAGE.apply(subject, sealed, views, record),
-        copy_files.STAGE.apply(subject, sources, copies),
-    ]
 
 
 def include_actions(units: Sequence[Unit]) -> list[Action]:
@@ -224,35 +120,6 @@ def include_actions(units: Sequence[Unit]) -> list[Action]:
     inputs = {name: Place(Root.SOURCE, name) for name in names}
     outputs = {name: units[0].at_home(f"generated/includes/{name}") for name in names}
     return [copy_files.STAGE.apply("include tree", inputs, outputs)]
-
-
-def golden_object_actions(objects: Sequence[GoldenObject]) -> list[Action]:
-    """Return the actions that take, list and read each object that a user brings."""
-    actions = []
-    for item in objects:
-        hsaco, stem = f"hsaco/{item.name}", item.name.removesuffix(".hsaco")
-        taken = {"hsaco": Place(Root.OUT, hsaco)}
-        kernel = {"symbol": item.wanted["symbol"], "threads": item.wanted["block"]}
-        record: dict[str, Json] = {
-            "hsaco": hsaco,
-            "kernels": [kernel],
-            "sources": [],
-            "locked_text_sha256": None,
-        }
-        views = {
-            "text": Place(Root.OUT, f"metadata/{stem}.text"),
-            "notes": Place(Root.OUT, f"metadata/{stem}.metadata.txt"),
-            "record": Place(Root.OUT, f"metadata/{stem}.json"),
-        }
-        given = {"object": Place(Root.EXTERNAL, item.name)}
-        wanted: dict[str, Json] = {"wanted": dict(item.wanted), "location": item.name}
-        listing = {"dis": Place(Root.OUT, f"metadata/{stem}.dis")}
-        actions += [
-            take_golden.STAGE.apply(item.name, given, taken, wanted),
-            disassemble.STAGE.apply(item.name, taken, listing, {"label": hsaco}),
-            read_object.STAGE.apply(item.name, taken, views, record),
-        ]
-    return actions
 
 
 def document_actions(documents: Mapping[str, Json], units: Sequence[Unit]) -> list[Action]:
@@ -269,31 +136,10 @@ def document_actions(documents: Mapping[str, Json], units: Sequence[Unit]) -> li
     return actions
 
 
-def _equivalence(unit: Unit, goldens: Sequence[GoldenSource]) -> Action:
-    inputs = {
-        "hsaco": unit.hsaco,
-        "dis": unit.metadata(".dis"),
-        "golden_hsaco": unit.intermediate(".golden.hsaco"),
-        "golden_dis": unit.metadata(".golden.dis"),
-    }
-    pairs = [
-        {"symbol": member.symbol, "golden": golden.symbol, "threads": member.threads}
-        for member, golden in zip(unit.members, goldens, strict=True)
-    ]
-    parameters: dict[str, Json] = {
-        "hsaco": unit.hsaco_name,
-        "kernels": pairs,
-        "tactic": unit.subject,
-        "maturity": unit.members[0].instance.tactic.maturity,
-        "gate": unit.gate,
-    }
-    output = {"report": unit.metadata(".equivalence.json")}
-    return equivalence.STAGE.apply(unit.subject, inputs, output, parameters)
-
-
 def _validation(document: Json, units: Sequence[Unit]) -> Action:
     inputs = {f"conform:{unit.name}": unit.intermediate(".conform.json") for unit in units}
     inputs |= {f"equivalence:{unit.name}": report for unit, report in _reports(units)}
+    inputs |= {f"checks:{unit.name}": unit.metadata(".checks.json") for unit in units}
     output = {"document": Place(Root.OUT, "validation_plan.json")}
     return emit_validation.STAGE.apply("validation plan", inputs, output, {"document": document})
 
@@ -366,34 +212,6 @@ def _summary(units: Sequence[Unit], subject: str) -> Action:
 def _reports(units: Sequence[Unit]) -> list[tuple[Unit, Place]]:
     """Return the equivalence report of every unit that has golden sources."""
     return [(u, u.metadata(".equivalence.json")) for u in units if u.goldens is not None]
-
-
-def _instance(instance: KernelInstance) -> dict[str, Json]:
-    return {
-        "tactic": instance.tactic.name,
-        "contract_id": instance.contract.id,
-        "constants": [[name, value] for name, value in instance.constants],
-        "template": instance.template,
-        "macro": instance.tactic.instantiation_macro,
-        "macro_symbols": list(instance.macro_symbols),
-    }
-
-
-def _contract(member: Member) -> dict[str, Json]:
-    contract = member.instance.contract
-    wanted: dict[str, Json] = {
-        "kernarg_size": contract.kernarg_size,
-        "launch": contract.launch.document(),
-        "arguments": [_kernarg(argument) for argument in member.arguments],
-    }
-    if member.abi is not None:
-        wanted["abi"] = [argument.document() for argument in member.abi.arguments]
-        wanted["modes"] = dict(member.abi.modes)
-    return wanted
-
-
-def _kernarg(argument: Mapping[str, Json]) -> dict[str, Json]:
-    return {key: argument[key] for key in ("name", "kind", "offset")}
 
 
 def _graph(

@@ -6,6 +6,7 @@ Reads manifests and decides; the graphs are put together in ``pipeline``. The SC
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from netra_build.choose.plan import PlanOptions, plan_engine
 from netra_build.choose.units import (
     EngineParts,
     GoldenObject,
+    Unit,
     engine_units,
     find_tactic,
     golden_objects,
@@ -131,14 +133,17 @@ def tactic_graph(library: Library, asked: str, *, locked: bool = False) -> Graph
 
 def equivalence_graph(library: Library, *, locked: bool = False) -> Graph:
     """Return the graph that compares every tactic with its golden sources."""
-    catalog = load_catalog(library, derive_pins=True)
-    tactics = [t for t in catalog.tactics if library.disk.is_folder(_golden_folder(library, t))]
-    if locked:
-        refuse_unpinned(tactics)
-    units = [
-        unit for tactic in tactics for unit in tactic_units(library, tactic, Root.WORK, gate=False)
-    ]
-    return pipeline.equivalence_graph(units)
+    return pipeline.equivalence_graph(_all_units(library, locked))
+
+
+def checks_graph(library: Library, *, locked: bool = False) -> Graph:
+    """Return the graph that checks every tactic statically."""
+    return pipeline.checks_graph(_all_units(library, locked))
+
+
+def numerics_graph(library: Library, *, seeds: Sequence[int], locked: bool = False) -> Graph:
+    """Return the graph that simulates every tactic with a numeric contract, with these seeds."""
+    return pipeline.numerics_graph(_all_units(library, locked), seeds)
 
 
 def plan_recipe(library: Library, recipe: EngineRecipe, golden_root: str | None) -> EnginePlan:
@@ -192,6 +197,19 @@ def _read_golden(library: Library, item: GoldenObject, root: Path) -> bytes:
 def _abi_by_tactic(library: Library, catalog: Catalog) -> dict[str, KernelAbi]:
     records = {tactic.name: read_abi(library, tactic_id(tactic)) for tactic in catalog.tactics}
     return {name: abi for name, abi in records.items() if abi is not None}
+
+
+def _all_units(library: Library, locked: bool) -> list[Unit]:
+    """Return one unit for each golden source of the library."""
+    catalog = load_catalog(library, derive_pins=True)
+    for fault in catalog.faults:
+        raise fault.error
+    tactics = [t for t in catalog.tactics if library.disk.is_folder(_golden_folder(library, t))]
+    if locked:
+        refuse_unpinned(tactics)
+    return [
+        unit for tactic in tactics for unit in tactic_units(library, tactic, Root.WORK, gate=False)
+    ]
 
 
 def _golden_folder(library: Library, tactic: FixedTactic) -> Path:

@@ -19,6 +19,7 @@ from netra_build.records.contracts import GoldenContract
 from netra_build.records.golden import GoldenSource
 from netra_build.records.plan import EnginePlan, KernelInstance
 from netra_build.records.tactic import Catalog, FixedTactic
+from netra_build.reference.known import TACTICS as NUMERIC_TACTICS
 
 UNIT_GRID = (1, 1, 1)
 """Grid of a tactic that is built on its own, outside any engine."""
@@ -50,6 +51,11 @@ class Member:
     def subject(self) -> str:
         """Tactic id, for build lines."""
         return tactic_id(self.instance.tactic)
+
+    @property
+    def has_contract(self) -> bool:
+        """Tell whether there is a numeric contract to hold against the kernel."""
+        return self.subject in NUMERIC_TACTICS
 
 
 @dataclass(frozen=True)
@@ -102,6 +108,10 @@ class Unit:
     def metadata(self, suffix: str) -> Place:
         """Return the place of a file that describes the code object."""
         return self.at_home(f"metadata/{self.name}{suffix}")
+
+    def numerics(self, member: Member) -> Place:
+        """Return the place of one member's numeric report."""
+        return self.at_home(f"metadata/{member.symbol}.numerics.json")
 
     def intermediate(self, suffix: str) -> Place:
         """Return the place of an intermediate file of the whole code object."""

@@ -25,10 +25,15 @@ VARIABLES = {
     "library_root": "kernel library, instead of this repository",
     "locked": "1: refuse tactics whose pins are missing or stale",
     "out": "folder of the one thing asked for",
+    "seeds": "check-numerics: how many seeds of random inputs (default 50)",
     "verbose": "1: show files, parameters and whole commands",
 }
+MOST_SEEDS = 10_000
+
 TARGETS = {
     "check-equivalence": "compare every tactic specialization with its golden source",
+    "check-kernels": "check every tactic specialization statically",
+    "check-numerics": "simulate every tactic specialization against its numeric contract",
 }
 
 
@@ -92,6 +97,10 @@ def _declare_asked(env: Any, values: Mapping[str, str], targets: Sequence[str]) 
         asked += env.NetraTactic(values["tactic"], **shared, **out)
     if "check-equivalence" in targets:
         env.Alias("check-equivalence", _equivalence(env, shared))
+    if "check-kernels" in targets:
+        env.Alias("check-kernels", env.NetraChecks(**shared))
+    if "check-numerics" in targets:
+        env.Alias("check-numerics", env.NetraNumerics(_seeds(values), **shared))
     if not asked and not targets:
         for name in recipe_names(library_of(env)):
             asked += env.NetraEngine(name, **engine, **shared)
@@ -125,6 +134,15 @@ def _flag(values: Mapping[str, str], name: str) -> bool:
     if text not in ("0", "1"):
         raise BadInput(f"{name}= must be 0 or 1", location="scons", expected="0 or 1", got=text)
     return text == "1"
+
+
+def _seeds(values: Mapping[str, str]) -> list[int]:
+    text = values.get("seeds", "50")
+    if not (text.isascii() and text.isdecimal() and 0 < int(text[:9]) <= MOST_SEEDS):
+        raise BadInput(
+            "seeds= must be a number", location="scons", expected=f"1 to {MOST_SEEDS}", got=text
+        )
+    return list(range(1, int(text) + 1))
 
 
 def _complain(message: str, status: int) -> int:

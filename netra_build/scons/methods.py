@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +71,26 @@ def netra_equivalence(env: Any, **options: Any) -> list[Any]:
     return _declare(
         env,
         lambda library: requests.equivalence_graph(library, **options),
+        lambda graph: env["NETRA_BUILD"],
+        options,
+    )
+
+
+def netra_checks(env: Any, **options: Any) -> list[Any]:
+    """Declare the static checks of every specialization; reports in ``checks/``."""
+    return _declare(
+        env,
+        lambda library: requests.checks_graph(library, **options),
+        lambda graph: env["NETRA_BUILD"],
+        options,
+    )
+
+
+def netra_numerics(env: Any, seeds: Sequence[int], **options: Any) -> list[Any]:
+    """Declare the simulation of every specialization with these seeds."""
+    return _declare(
+        env,
+        lambda library: requests.numerics_graph(library, seeds=seeds, **options),
         lambda graph: env["NETRA_BUILD"],
         options,
     )

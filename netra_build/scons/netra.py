@@ -1,6 +1,7 @@
 """The SCons tool ``netra``: ``Environment(tools=["netra"], toolpath=[...])``.
 
-Adds ``env.NetraEngine``, ``env.NetraRecipe``, ``env.NetraTactic`` and ``env.NetraEquivalence``.
+Adds ``env.NetraEngine``, ``env.NetraRecipe`` and ``env.NetraTactic``, and for all tactics of a
+library ``env.NetraEquivalence``, ``env.NetraChecks`` and ``env.NetraNumerics``.
 The tool sets no global option; its environment's decider compares contents.
 """
 
@@ -10,8 +11,10 @@ from typing import Any
 
 from netra_build.scons.methods import (
     Declared,
+    netra_checks,
     netra_engine,
     netra_equivalence,
+    netra_numerics,
     netra_recipe,
     netra_tactic,
 )
@@ -33,6 +36,8 @@ def generate(env: Any, **options: Any) -> None:
     env.AddMethod(netra_recipe, "NetraRecipe")
     env.AddMethod(netra_tactic, "NetraTactic")
     env.AddMethod(netra_equivalence, "NetraEquivalence")
+    env.AddMethod(netra_checks, "NetraChecks")
+    env.AddMethod(netra_numerics, "NetraNumerics")
 
 
 def exists(env: Any) -> bool:

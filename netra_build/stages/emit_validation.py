@@ -13,15 +13,17 @@ from netra_build.core.graph import Inputs, Outputs, Parameters, Stage
 def run(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
     """Return ``validation_plan.json`` under the role ``document``.
 
-    Inputs: ``equivalence:SYMBOL`` and ``conform:SYMBOL`` reports. ``cross_assembly`` is
-    ``passed`` only when every candidate has an identical verdict; with no candidate it is
-    ``not_applicable``, and candidates without a golden source leave it ``not_run``.
+    Inputs: ``conform:``, ``checks:`` and, with a golden source, ``equivalence:SYMBOL``
+    reports. ``cross_assembly`` is ``passed`` only when every candidate has an identical
+    verdict; with no candidate it is ``not_applicable``, and candidates without a golden source
+    leave it ``not_run``.
     """
     plan = copy.deepcopy(parameters["document"])
     for candidate in plan["candidates"]:
         symbol = candidate["symbol"]
-        if f"conform:{symbol}" not in inputs:
-            raise EvidenceIncomplete(f"{symbol} has no conformity report")
+        for kind in ("conform", "checks"):
+            if f"{kind}:{symbol}" not in inputs:
+                raise EvidenceIncomplete(f"{symbol} has no {kind} report")
         report = inputs.get(f"equivalence:{symbol}")
         if report is not None:
             verdict = parse_object(report, symbol)["verdict"]

@@ -44,10 +44,20 @@ def _kernel(symbol: str, inputs: Inputs) -> dict[str, object]:
     report = inputs.get(f"metadata/{symbol}.equivalence.json")
     if report is not None:
         row["equivalence"] = parse_object(report, symbol)["verdict"]
+    row["static_checks"] = "passed" if f"metadata/{symbol}.checks.json" in inputs else "not_run"
+    row["numerics"] = _numerics(inputs.get(f"metadata/{symbol}.numerics.json"), symbol)
     golden = inputs.get(f"golden:{symbol}")
     if golden is not None:
         row["golden"] = parse_object(golden, symbol)
     return row
+
+
+def _numerics(report: bytes | None, symbol: str) -> dict[str, object]:
+    """Return verdict, scope and the digest of the ``.text`` that was run."""
+    if report is None:
+        return {"verdict": "not_run"}
+    found = parse_object(report, symbol)
+    return {name: found[name] for name in ("verdict", "scope", "text_sha256")}
 
 
 def _digest(data: bytes) -> dict[str, object]:

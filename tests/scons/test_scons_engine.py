@@ -23,6 +23,7 @@ DOCUMENTS = [
     "validation_plan.json",
 ]
 VIEWS = [
+    ".checks.json",
     ".dis",
     ".equivalence.json",
     ".golden.dis",
@@ -30,6 +31,7 @@ VIEWS = [
     ".golden.text",
     ".json",
     ".metadata.txt",
+    ".numerics.json",
     ".text",
 ]
 
@@ -56,6 +58,9 @@ def test_all_verdicts_are_identical_and_the_opt_in_is_recorded(built_once: Proje
     seal = built_once.seal()
     assert [kernel["equivalence"] for kernel in seal["kernels"]] == ["identical"] * 3
     assert [kernel["conformity"] for kernel in seal["kernels"]] == ["passed"] * 3
+    assert [kernel["static_checks"] for kernel in seal["kernels"]] == ["passed"] * 3
+    assert [kernel["numerics"]["verdict"] for kernel in seal["kernels"]] == ["passed"] * 3
+    assert {kernel["numerics"]["scope"] for kernel in seal["kernels"]} == {"simulated"}
     assert seal["recipe"]["allow_experimental"] is True
     for symbol in symbols(built_once):
         path = built_once.engine() / f"metadata/{symbol}.equivalence.json"

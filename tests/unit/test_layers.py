@@ -25,12 +25,13 @@ LEVELS = {
     "stages": 4,
     "load": 5,
     "choose": 6,
-    "pipeline": 7,
-    "requests": 8,
-    "commands": 9,
-    "runtime": 9,
-    "remote": 9,
-    "scons": 9,
+    "chains": 7,
+    "pipeline": 8,
+    "requests": 9,
+    "commands": 10,
+    "runtime": 10,
+    "remote": 10,
+    "scons": 10,
 }
 """Folder or top module to level: it may import itself and what stands on a lower level."""
 

@@ -1,0 +1,271 @@
+"""The chains of one code object: how a kernel, its golden twin and its checks are made.
+
+Each function returns the actions of one part in order; ``pipeline`` puts parts together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from netra_build.choose.units import GoldenObject, Member, Unit
+from netra_build.core.canonical_json import Json
+from netra_build.core.graph import Action, Place, Root
+from netra_build.records.golden import GoldenSource
+from netra_build.records.plan import KernelInstance
+from netra_build.stages import (
+    assemble,
+    check_numerics,
+    check_object,
+    close_includes,
+    conform,
+    copy_files,
+    disassemble,
+    equivalence,
+    flatten_unit,
+    instantiate,
+    link_objects,
+    prove_golden,
+    read_object,
+    seal_object,
+    take_golden,
+)
+
+
+def made_actions(unit: Unit) -> list[Action]:
+    """Make and read one code object from its members."""
+    actions: list[Action] = []
+    for index, member in enumerate(unit.members):
+        actions += member_actions(unit, index, member)
+    return [*actions, *object_actions(unit)]
+
+
+def proven_actions(unit: Unit) -> list[Action]:
+    """Make the golden side of a code object and compare; nothing without golden sources."""
+    if unit.goldens is None:
+        return []
+    actions = [action for golden in unit.goldens for action in golden_actions(golden)]
+    actions += golden_side_actions(unit, unit.goldens)
+    return [*actions, _equivalence(unit, unit.goldens)]
+
+
+def checked_action(unit: Unit, report: Place) -> Action:
+    """Check a code object statically."""
+    listed = {"hsaco": unit.hsaco, "dis": unit.metadata(".dis")}
+    named: dict[str, Json] = {"hsaco": unit.hsaco_name}
+    return check_object.STAGE.apply(unit.subject, listed, {"report": report}, named)
+
+
+def numerics_action(unit: Unit, member: Member, seeds: Sequence[int], report: Place) -> Action:
+    """Run one kernel in the functional model against its numeric contract."""
+    listed = {"hsaco": unit.hsaco, "dis": unit.metadata(".dis")}
+    wanted: dict[str, Json] = {
+        "hsaco": unit.hsaco_name,
+        "symbol": member.symbol,
+        "tactic": member.subject,
+        "specialization": dict(member.instance.contract.specialization),
+        "seeds": list(seeds),
+    }
+    return check_numerics.STAGE.apply(member.subject, listed, {"report": report}, wanted)
+
+
+def member_actions(unit: Unit, index: int, member: Member) -> list[Action]:
+    """Instantiate, close, flatten and assemble one kernel."""
+    instance, subject = member.instance, member.subject
+    source, flat = unit.source(index), unit.of_member(index, ".flat.s")
+    includes = {name: Place(Root.SOURCE, name) for name in instance.closure_names}
+    closure = unit.of_member(index, ".closure.json")
+    made = unit.of_member(index, ".o")
+    whole = {"unit": source, **includes}
+    place: dict[str, Json] = {"location": source.name, "template": instance.template}
+    return [
+        instantiate.STAGE.apply(subject, {}, {"unit": source}, _instance(instance)),
+        close_includes.STAGE.apply(
+            subject,
+            includes,
+            {"closure": closure},
+            {"template": instance.template},
+        ),
+        flatten_unit.STAGE.apply(subject, whole, {"flat": flat}, place),
+        assemble.STAGE.apply(
+            subject,
+            {"flat": flat},
+            {"object": made},
+            hints={f"main:{source.name}": source, **includes},
+        ),
+    ]
+
+
+def object_actions(unit: Unit) -> list[Action]:
+    """Link the members of a code object; seal, disassemble, read and conform it."""
+    subject = unit.subject
+    objects = {f"object {i:03}": unit.of_member(i, ".o") for i in range(len(unit.members))}
+    linked = {"linked": unit.intermediate(".linked.hsaco")}
+    sealed = {"hsaco": unit.hsaco}
+    label: dict[str, Json] = {"label": unit.hsaco_name}
+    views = {
+        "text": unit.metadata(".text"),
+        "notes": unit.metadata(".metadata.txt"),
+        "record": unit.metadata(".json"),
+    }
+    kernels = [{"symbol": m.symbol, "threads": m.threads} for m in unit.members]
+    record: dict[str, Json] = {
+        "hsaco": unit.hsaco_name,
+        "kernels": kernels,
+        "sources": [f"generated/{unit.stem(i)}.s" for i in range(len(unit.members))],
+        "locked_text_sha256": unit.locked_text_sha256,
+    }
+    contracts = {member.symbol: _contract(member) for member in unit.members}
+    report = {"report": unit.intermediate(".conform.json")}
+    wanted: dict[str, Json] = {"hsaco": unit.hsaco_name, "contracts": contracts}
+    return [
+        link_objects.STAGE.apply(subject, objects, linked),
+        seal_object.STAGE.apply(subject, linked, sealed),
+        disassemble.STAGE.apply(subject, sealed, {"dis": unit.metadata(".dis")}, label),
+        read_object.STAGE.apply(subject, sealed, views, record),
+        conform.STAGE.apply(subject, sealed, report, wanted),
+    ]
+
+
+def golden_actions(golden: GoldenSource) -> list[Action]:
+    """Return the chain of one golden source, which ends with the proof of its record."""
+    subject = f"{golden.label} (golden)"
+    source = Place(Root.SOURCE, golden.source)
+    flat, made, linked, hsaco = (
+        golden_place(golden, s) for s in ("flat.s", "o", "linked", "hsaco")
+    )
+    place: dict[str, Json] = {"location": golden.source, "template": None}
+    proof: dict[str, Json] = {
+        "symbol": golden.symbol,
+        "tactic": golden.tactic,
+        "expect": golden.expect,
+    }
+    proven = {"hsaco": hsaco, "expect": Place(Root.SOURCE, golden.expect)}
+    digests = {"digests": golden_place(golden, "digests.json")}
+    return [
+        flatten_unit.STAGE.apply(subject, {"unit": source}, {"flat": flat}, place),
+        assemble.STAGE.apply(
+            subject, {"flat": flat}, {"object": made}, hints={f"main:{source.name}": source}
+        ),
+        link_objects.STAGE.apply(subject, {"object 000": made}, {"linked": linked}),
+        seal_object.STAGE.apply(subject, {"linked": linked}, {"hsaco": hsaco}),
+        prove_golden.STAGE.apply(subject, proven, digests, proof),
+    ]
+
+
+def golden_place(golden: GoldenSource, name: str) -> Place:
+    """Return the place of an intermediate file of a golden source."""
+    return Place(Root.WORK, f"golden/{golden.label}/kernel.{name}")
+
+
+def golden_side_actions(unit: Unit, goldens: Sequence[GoldenSource]) -> list[Action]:
+    """Link the golden objects as the unit's are, list and read them, keep their sources."""
+    subject = f"{unit.label} (golden)"
+    objects = {f"object {i:03}": golden_place(golden, "o") for i, golden in enumerate(goldens)}
+    linked = {"linked": unit.intermediate(".golden.linked.hsaco")}
+    sealed = {"hsaco": unit.intermediate(".golden.hsaco")}
+    name = f"hsaco/{unit.name}.golden.hsaco"
+    pairs = zip(goldens, unit.members, strict=True)
+    kernels = [{"symbol": golden.symbol, "threads": m.threads} for golden, m in pairs]
+    record: dict[str, Json] = {
+        "hsaco": name,
+        "kernels": kernels,
+        "sources": [golden.source for golden in goldens],
+        "locked_text_sha256": None,
+    }
+    views = {
+        "text": unit.metadata(".golden.text"),
+        "notes": unit.metadata(".golden.metadata.txt"),
+        "record": unit.intermediate(".golden.json"),
+    }
+    sources = {golden.label: Place(Root.SOURCE, golden.source) for golden in goldens}
+    copies = {
+        golden.label: unit.at_home(f"generated/golden/{unit.stem(i)}.s")
+        for i, golden in enumerate(goldens)
+    }
+    listing = {"dis": unit.metadata(".golden.dis")}
+    return [
+        link_objects.STAGE.apply(subject, objects, linked),
+        seal_object.STAGE.apply(subject, linked, sealed),
+        disassemble.STAGE.apply(subject, sealed, listing, {"label": name}),
+        read_object.STAGE.apply(subject, sealed, views, record),
+        copy_files.STAGE.apply(subject, sources, copies),
+    ]
+
+
+def golden_object_actions(objects: Sequence[GoldenObject]) -> list[Action]:
+    """Return the actions that take, list and read each object that a user brings."""
+    actions = []
+    for item in objects:
+        hsaco, stem = f"hsaco/{item.name}", item.name.removesuffix(".hsaco")
+        taken = {"hsaco": Place(Root.OUT, hsaco)}
+        kernel = {"symbol": item.wanted["symbol"], "threads": item.wanted["block"]}
+        record: dict[str, Json] = {
+            "hsaco": hsaco,
+            "kernels": [kernel],
+            "sources": [],
+            "locked_text_sha256": None,
+        }
+        views = {
+            "text": Place(Root.OUT, f"metadata/{stem}.text"),
+            "notes": Place(Root.OUT, f"metadata/{stem}.metadata.txt"),
+            "record": Place(Root.OUT, f"metadata/{stem}.json"),
+        }
+        given = {"object": Place(Root.EXTERNAL, item.name)}
+        wanted: dict[str, Json] = {"wanted": dict(item.wanted), "location": item.name}
+        listing = {"dis": Place(Root.OUT, f"metadata/{stem}.dis")}
+        actions += [
+            take_golden.STAGE.apply(item.name, given, taken, wanted),
+            disassemble.STAGE.apply(item.name, taken, listing, {"label": hsaco}),
+            read_object.STAGE.apply(item.name, taken, views, record),
+        ]
+    return actions
+
+
+def _equivalence(unit: Unit, goldens: Sequence[GoldenSource]) -> Action:
+    inputs = {
+        "hsaco": unit.hsaco,
+        "dis": unit.metadata(".dis"),
+        "golden_hsaco": unit.intermediate(".golden.hsaco"),
+        "golden_dis": unit.metadata(".golden.dis"),
+    }
+    pairs = [
+        {"symbol": member.symbol, "golden": golden.symbol, "threads": member.threads}
+        for member, golden in zip(unit.members, goldens, strict=True)
+    ]
+    parameters: dict[str, Json] = {
+        "hsaco": unit.hsaco_name,
+        "kernels": pairs,
+        "tactic": unit.subject,
+        "maturity": unit.members[0].instance.tactic.maturity,
+        "gate": unit.gate,
+    }
+    output = {"report": unit.metadata(".equivalence.json")}
+    return equivalence.STAGE.apply(unit.subject, inputs, output, parameters)
+
+
+def _instance(instance: KernelInstance) -> dict[str, Json]:
+    return {
+        "tactic": instance.tactic.name,
+        "contract_id": instance.contract.id,
+        "constants": [[name, value] for name, value in instance.constants],
+        "template": instance.template,
+        "macro": instance.tactic.instantiation_macro,
+        "macro_symbols": list(instance.macro_symbols),
+    }
+
+
+def _contract(member: Member) -> dict[str, Json]:
+    contract = member.instance.contract
+    wanted: dict[str, Json] = {
+        "kernarg_size": contract.kernarg_size,
+        "launch": contract.launch.document(),
+        "arguments": [_kernarg(argument) for argument in member.arguments],
+    }
+    if member.abi is not None:
+        wanted["abi"] = [argument.document() for argument in member.abi.arguments]
+        wanted["modes"] = dict(member.abi.modes)
+    return wanted
+
+
+def _kernarg(argument: Mapping[str, Json]) -> dict[str, Json]:
+    return {key: argument[key] for key in ("name", "kind", "offset")}

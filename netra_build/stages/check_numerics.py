@@ -1,0 +1,111 @@
+"""Numerics: run a kernel in the functional model and hold it to its numeric contract.
+
+numpy and what needs it are imported when the stage runs: they are an optional extra, and a build
+that only proves that nothing is to be done must not pay for loading them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from netra_build.core.canonical_json import Json, canonical_bytes
+from netra_build.core.digests import sha256_hex
+from netra_build.core.errors import Refused, ToolchainFailed
+from netra_build.core.graph import Inputs, Outputs, Parameters, Stage
+
+if TYPE_CHECKING:
+    from netra_build.reference.scenario import Scenario
+    from netra_build.simulate.launch import Prepared
+
+FORMAT = "netra-numerics-1"
+SCOPE = "simulated"
+
+
+def run(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
+    """Return the report under the role ``report``; raise ``Refused`` at the first difference.
+
+    Inputs: ``hsaco`` and its listing ``dis``. Parameters: ``hsaco`` (name), ``symbol``,
+    ``tactic`` (id), ``specialization`` and ``seeds``: the random case runs with each of them,
+    every other case with the first.
+    """
+    try:
+        from netra_build.asm.code_object import read_code_object
+        from netra_build.reference.suite import launches
+        from netra_build.simulate.launch import prepare
+    except ModuleNotFoundError as error:
+        raise ToolchainFailed(
+            f'numeric checks need "{error.name}"', hint="install netra-build[simulate]"
+        ) from None
+    hsaco, symbol = parameters["hsaco"], parameters["symbol"]
+    prepared = prepare(inputs["hsaco"], symbol, _Listing(inputs["dis"].decode()), hsaco)
+    tactic, seeds = parameters["tactic"], parameters["seeds"]
+    runs = [
+        _judge(prepared, scenario, hsaco)
+        for scenario in launches(tactic, parameters["specialization"], seeds)
+    ]
+    report = {
+        "format": FORMAT,
+        "scope": SCOPE,
+        "tactic": tactic,
+        "symbol": symbol,
+        "text_sha256": sha256_hex(read_code_object(inputs["hsaco"], hsaco).text),
+        "verdict": "passed",
+        "runs": runs,
+    }
+    return {"report": canonical_bytes(report)}
+
+
+@dataclass(frozen=True)
+class _Listing:
+    """Stands for a disassembler: the listing was made by a stage of its own."""
+
+    text: str
+
+    def disassemble(self, hsaco: bytes, *, label: str = "") -> str:
+        """Return the listing."""
+        return self.text
+
+
+def _judge(prepared: Prepared, scenario: Scenario, hsaco: str) -> Json:
+    """Run one launch and return its row; raise ``Refused`` for a finding or a difference."""
+    from netra_build.simulate.launch import Options
+
+    outcome = prepared.launch(
+        scenario.grid, scenario.block, list(scenario.values.values()), Options()
+    )
+    findings = outcome.report.findings
+    if findings:
+        raise Refused(
+            f"dynamic checks find {sum(outcome.report.counts.values())} faults",
+            location=f"{hsaco}: {scenario.label}",
+            detail="\n".join(finding.line() for finding in findings[:4]),
+        )
+    pointers = [name for name, value in scenario.values.items() if not isinstance(value, int)]
+    outputs = dict(zip(pointers, outcome.outputs.values(), strict=True))
+    for name in pointers:
+        if name not in scenario.expected and outputs[name].tobytes() != _bytes(scenario, name):
+            raise Refused(f'input "{name}" was written', location=f"{hsaco}: {scenario.label}")
+    results = scenario.compare(outputs)
+    for result in results:
+        if not result.is_equal:
+            raise Refused(
+                "outputs differ from the numeric contract",
+                location=f"{hsaco}: {scenario.label}",
+                detail=result.line(),
+            )
+    elements = sum(result.elements for result in results)
+    return {
+        "label": scenario.label,
+        "elements": elements,
+        "differing": 0,
+        "wave_instructions": outcome.report.wave_instructions,
+    }
+
+
+def _bytes(scenario: Scenario, name: str) -> bytes:
+    value = scenario.values[name]
+    return b"" if isinstance(value, int) else value.tobytes()
+
+
+STAGE = Stage("numerics", "NUMER", __name__, run)

@@ -19,6 +19,8 @@ from netra_build.records.vocabulary import UINT64_MAX
 PLACEMENTS = ("first_use", "best")
 MAX_SEARCHED = 4000
 """More buffers than this are placed by first use only: the other orders are quadratic."""
+MAX_ROUNDS, MAX_PLACED = 40, 20_000
+"""How often one order is improved, and how many buffers are placed for it."""
 
 
 def plan_memory(
@@ -33,11 +35,9 @@ def plan_memory(
     _check_requests(requests, location)
     normal = [item for item in requests if item.alias_of is None and not item.persistent]
     placed = _by_first_use(normal)
-    if placement == "best" and len(normal) <= MAX_SEARCHED:
-        placed = min(
-            (placed, *(_by_order(normal, key) for key in _ORDERS)),
-            key=lambda offsets: _high_water(normal, offsets),
-        )
+    if placement == "best" and 0 < len(normal) <= MAX_SEARCHED:
+        tries = [placed, *(_improved(normal, key) for key in _ORDERS)]
+        placed = min(tries, key=lambda offsets: _high_water(normal, offsets))
     end = _high_water(normal, placed)
     if end > UINT64_MAX:
         raise BadInput("workspace does not fit 64 bits", location=location)
@@ -67,7 +67,10 @@ def lower_bound(requests: Sequence[BufferRequest]) -> int:
 _ORDERS: tuple[Callable[[BufferRequest], tuple[int, int, str]], ...] = (
     lambda item: (-item.size, item.first_use, item.name),
     lambda item: (item.first_use - item.last_use, -item.size, item.name),
+    lambda item: (-item.size * (item.last_use - item.first_use + 1), item.first_use, item.name),
+    lambda item: (-item.last_use, -item.size, item.name),
 )
+"""By size, by life time, by both, and from the end."""
 
 
 def _align(offset: int, alignment: int) -> int:
@@ -112,13 +115,32 @@ def _place_aliases(
         offsets[item.name] = offsets[target.name]
 
 
-def _by_order(
+def _improved(
     requests: Sequence[BufferRequest], key: Callable[[BufferRequest], tuple[int, int, str]]
 ) -> dict[str, int]:
-    """Place in any order: lowest offset free of every placed buffer with an overlapping life."""
+    """Place by one order, then again with the buffers at the top moved forward, a few times."""
+    order = sorted(requests, key=key)
+    best = _in_order(order)
+    bound = lower_bound(requests)
+    offsets = best
+    for _ in range(min(MAX_ROUNDS, MAX_PLACED // len(order))):
+        end = _high_water(order, offsets)
+        if end <= bound:
+            break
+        top = [i for i, item in enumerate(order) if offsets[item.name] + item.size == end]
+        for index in top:
+            order.insert(index // 2, order.pop(index))
+        offsets = _in_order(order)
+        if _high_water(order, offsets) < _high_water(order, best):
+            best = offsets
+    return best
+
+
+def _in_order(order: Sequence[BufferRequest]) -> dict[str, int]:
+    """Place one after another: lowest offset free of every buffer with an overlapping life."""
     placed: list[tuple[int, int, int, int]] = []
     offsets: dict[str, int] = {}
-    for item in sorted(requests, key=key):
+    for item in order:
         offset = 0
         for start, end, first, last in placed:
             if last < item.first_use or item.last_use < first:

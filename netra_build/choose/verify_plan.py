@@ -55,9 +55,10 @@ def check_against_library(engine: EngineFolder, library: Library, *, strict: boo
             break
     if found is not None:
         name, difference = found
+        pointer = f"#{difference.pointer}" if difference.pointer else ""
         raise BadInput(
             "content differs from what the graph and the library give",
-            location=f"{engine.location(name)}#{difference.pointer}",
+            location=engine.location(name) + pointer,
             expected=difference.expected,
             got=difference.actual,
             hint=HINT,

@@ -96,3 +96,24 @@ def _read_guards(fields: Fields) -> tuple[Guard, ...]:
             bounds.refuse(f"guard is empty: its minimum {low} is above its maximum {high}")
         guards.append(Guard(dimension, low, high))
     return tuple(guards)
+
+
+def matching_profiles(
+    profiles: tuple[Profile, ...], quantization: str, tensor_parallel: int, shape: dict[str, int]
+) -> tuple[Profile, ...]:
+    """Return the profiles that serve a shape, best first (priority, then name).
+
+    Every guarded dimension has to be given and lie within its bounds; without a match the
+    framework's fallback serves the shape.
+    """
+    found = [
+        profile
+        for profile in profiles
+        if profile.quantization == quantization
+        and profile.tensor_parallel == tensor_parallel
+        and all(
+            guard.minimum <= shape.get(guard.dimension, -1) <= guard.maximum
+            for guard in profile.guards
+        )
+    ]
+    return tuple(sorted(found, key=lambda profile: (-profile.priority, profile.name)))

@@ -19,7 +19,7 @@ from netra_build.records.vocabulary import UINT64_MAX
 PLACEMENTS = ("first_use", "best")
 MAX_SEARCHED = 4000
 """More buffers than this are placed by first use only: the other orders are quadratic."""
-MAX_ROUNDS, MAX_PLACED = 40, 20_000
+MAX_ROUNDS, MAX_PLACED = 40, 8_000
 """How often one order is improved, and how many buffers are placed for it."""
 
 
@@ -127,7 +127,8 @@ def _improved(
         end = _high_water(order, offsets)
         if end <= bound:
             break
-        top = [i for i, item in enumerate(order) if offsets[item.name] + item.size == end]
+        near = end - end // 1000
+        top = [i for i, item in enumerate(order) if offsets[item.name] + item.size >= near]
         for index in top:
             order.insert(index // 2, order.pop(index))
         offsets = _in_order(order)

@@ -16,7 +16,7 @@ from netra_build.check.kernargs import check_kernargs
 from netra_build.check.waits import check_waits
 
 WAVE_SIZE = 64
-MAX_INSTRUCTIONS = 300_000
+MAX_INSTRUCTIONS = 100_000
 """Per kernel; the largest kernels of the public catalog have about 5,000."""
 
 

@@ -8,6 +8,10 @@ from typing import TypeVar
 
 from netra_build.check.flow import Block, Flow
 
+STEPS_PER_INSTRUCTION = 100
+SPARE_STEPS = 100_000
+SCAN_PER_STEP = 64
+
 State = TypeVar("State")
 
 
@@ -25,13 +29,13 @@ def run_forward(
     """Return the state at the start of every reached block.
 
     ``join`` must be monotone and return its first argument (the same object or an equal one)
-    when the second adds nothing. Steps are instructions plus ``cost`` of the state per visit;
-    beyond a bound that is linear in the kernel's size ``BudgetExceeded`` is raised.
+    when the second adds nothing. Steps are instructions and the ``cost`` of states, which they
+    scan; beyond a bound that is linear in the kernel's size ``BudgetExceeded`` is raised.
     """
     states: dict[int, State] = {}
     pending: list[int] = []
     queued: set[int] = set()
-    left = 400 * len(flow.instructions) + 100_000
+    left = STEPS_PER_INSTRUCTION * len(flow.instructions) + SPARE_STEPS
 
     def offer(number: int, state: State) -> None:
         merged = join(states[number], state) if number in states else state
@@ -48,7 +52,9 @@ def run_forward(
         number = heapq.heappop(pending)
         queued.discard(number)
         block = flow.blocks[number]
-        left -= block.end - block.start + (1 + len(block.successors)) * cost(states[number])
+        size = cost(states[number])
+        left -= (block.end - block.start) * (1 + size // SCAN_PER_STEP)
+        left -= (1 + len(block.successors)) * size
         if left < 0:
             raise BudgetExceeded
         result = transfer(block, states[number])

@@ -83,8 +83,9 @@ class _Walker:
         effects = self.flow.effects[index]
         if effects.kind == "wait":
             counts = wait_counts(self.flow.instructions[index])
-            pending.retire(_VM, counts.vmcnt)
-            pending.retire(_LGKM, counts.lgkmcnt)
+            for counter, count in ((_VM, counts.vmcnt), (_LGKM, counts.lgkmcnt)):
+                if count < _COUNTER_MAX[counter]:
+                    pending.retire(counter, count)
             return
         touched = (effects.reads | effects.writes) & pending.registers
         if touched:
@@ -156,18 +157,14 @@ class _Pending:
             self.registers |= self.effects[key >> 1].writes
 
     def snapshot(self) -> State:
-        """Return the state behind the block; what a full counter must have retired is left out."""
-        result: State = {}
-        for key, number in self.operations.items():
-            age = OUT_OF_ORDER if number is None else self.issued[key & 1] - number
-            if age < _COUNTER_MAX[key & 1]:
-                result[key] = age
-        return result
+        """Return the state behind the block."""
+        return {
+            key: OUT_OF_ORDER if number is None else self.issued[key & 1] - number
+            for key, number in self.operations.items()
+        }
 
     def retire(self, counter: int, count: int) -> None:
-        """Apply a wait for ``counter`` to fall to ``count``."""
-        if count >= _COUNTER_MAX[counter]:
-            return
+        """Apply a wait for ``counter`` to fall to ``count``, or the stall of a full counter."""
         limit = self.issued[counter] - count
         gone = [
             key
@@ -190,6 +187,7 @@ class _Pending:
         in_order = effects.kind in ("vmem", "ds")
         if in_order:
             self.issued[counter] += 1
+            self.retire(counter, _COUNTER_MAX[counter])
         if effects.writes or effects.traits & {"lds_dma", "lds_write"}:
             self.operations[2 * index + counter] = self.issued[counter] if in_order else None
             self.registers |= effects.writes

@@ -17,7 +17,7 @@ from netra_build.records.memory import (
 from netra_build.records.vocabulary import UINT64_MAX
 
 PLACEMENTS = ("first_use", "best")
-MAX_SEARCHED = 4000
+MAX_SEARCHED = 2000
 """More buffers than this are placed by first use only: the other orders are quadratic."""
 MAX_ROUNDS, MAX_PLACED = 40, 8_000
 """How often one order is improved, and how many buffers are placed for it."""

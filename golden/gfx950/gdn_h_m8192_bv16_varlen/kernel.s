@@ -37,8 +37,8 @@
 // Tokens past the end of the sequence take the place of its last token with e = 0; they are not
 // stored.
 //
-// SGPR  0:1    kernarg segment, until the arguments are read; then temporaries
-//       2, 3   work-group x (= tile of V), y
+// SGPR  0:1    kernarg segment, until the arguments are read
+//       2, 3   work-group x (= tile of V), y, then sequence
 //       4:15   k, v, w, v_new, g, h, each advanced to the current chunk
 //       16:17  state, then the tile in its slot
 //       18:23  state_idx, cu_seqlens, chunk_offsets
@@ -53,7 +53,7 @@
 //       33     state slot
 //       34:35  chunk of h
 //       36:37  lanes with a valid token
-//       38:39  temporaries
+//       38:41  temporaries
 // VGPR  0      lane
 //       1, 2   LDS address of H: written at row c, K 32 i + 4 g; read at row c, K 8 g
 //       3, 4   LDS address of xs: written at token 16 i + c, V 4 g; read transposed
@@ -73,8 +73,8 @@
 //       82:89  sums of xs * k
 //       90     e
 //       91     exp(g_last)
-//       92, 93 temporaries of the exponential
-//       94, 95 64.0 and the integer -64
+//       92, 93 64.0 and the integer -64
+//       94, 95 temporaries of the exponential
 //       96:99  v, then pairs of BF16
 // LDS   0:4351      H, 16 rows of 256 bytes, 272 apart
 //       4352:6399   xs, 64 tokens of 16 BF16
@@ -90,7 +90,8 @@
 	.type netra_gdn_h_m8192_bv16_varlen_gfx950,@function
 netra_gdn_h_m8192_bv16_varlen_gfx950:
 // The arguments; meanwhile sequence, value head, wave.
-	s_load_dwordx16 s[4:19], s[0:1], 0                        // k .. state_idx
+	s_load_dwordx8 s[4:11], s[0:1], 0                         // k, v, w, v_new
+	s_load_dwordx8 s[12:19], s[0:1], 32                       // g, h, state, state_idx
 	s_load_dwordx4 s[20:23], s[0:1], 64                       // cu_seqlens, chunk_offsets
 	v_lshrrev_b32 v1, 6, v0
 	v_and_b32 v0, 63, v0                                      // lane
@@ -99,73 +100,90 @@ netra_gdn_h_m8192_bv16_varlen_gfx950:
 	s_lshr_b32 s3, s3, 5                                      // sequence
 	s_mov_b32 s31, 0x3fb8aa3b                                 // log2(e)
 	s_mov_b32 s32, 0xc2fc0000                                 // -126.0
-	v_mov_b32 v94, 0x42800000                                 // 64.0
-	v_mov_b32 v95, 0xffffffc0                                 // -64
+	v_mov_b32 v92, 0x42800000                                 // 64.0
+	v_mov_b32 v93, 0xffffffc0                                 // -64
 	s_waitcnt lgkmcnt(0)                                      // the arguments
 
 // The sequence's tokens, state slot and first chunk; an empty sequence leaves everything untouched.
-	s_lshl_b32 s0, s3, 2                                      // 4 * sequence
-	s_add_u32 s18, s18, s0
+	s_lshl_b32 s40, s3, 2
+	s_add_u32 s18, s18, s40
 	s_addc_u32 s19, s19, 0
-	s_load_dword s33, s[18:19], 0                             // state_idx[sequence]
-	s_add_u32 s20, s20, s0
+	s_lshl_b32 s40, s3, 2
+	s_add_u32 s20, s20, s40
 	s_addc_u32 s21, s21, 0
-	s_load_dwordx2 s[26:27], s[20:21], 0                      // cu_seqlens[sequence], [sequence + 1]
-	s_lshl_b32 s0, s3, 3                                      // 8 * sequence
-	s_add_u32 s22, s22, s0
+	s_lshl_b32 s40, s3, 3
+	s_add_u32 s22, s22, s40
 	s_addc_u32 s23, s23, 0
+	s_load_dword s33, s[18:19], 0                             // state_idx[sequence]
+	s_load_dwordx2 s[26:27], s[20:21], 0                      // cu_seqlens[sequence], [sequence + 1]
 	s_load_dwordx2 s[34:35], s[22:23], 0                      // chunk_offsets[sequence]
 	s_waitcnt lgkmcnt(0)                                      // slot, tokens, chunk
 	s_sub_u32 s28, s27, s26                                   // tokens left
 	s_cmp_le_i32 s28, 0
 	s_cbranch_scc1 .Lnetra_gdn_h_m8192_bv16_varlen_gfx950_done
 
-// Bases in 64 bits. Tile of V in a state: 2^15 * value head + 2^12 * x; state + 2^20 * slot,
-// h + 2^20 * chunk.
-	s_lshl_b32 s0, s25, 15
-	s_lshl_b32 s1, s2, 12
-	s_or_b32 s0, s0, s1
+// Bases in 64 bits: state + 2^20 * slot and h + 2^20 * chunk, 2^15 * value head, 2^12 * x.
 	s_lshl_b32 s38, s33, 20
 	s_lshr_b32 s39, s33, 12
-	s_or_b32 s38, s38, s0
 	s_add_u32 s16, s16, s38
 	s_addc_u32 s17, s17, s39
 	s_lshl_b64 s[34:35], s[34:35], 20
-	s_or_b32 s34, s34, s0
 	s_add_u32 s14, s14, s34
 	s_addc_u32 s15, s15, s35
+	s_lshl_b32 s40, s25, 15
+	s_add_u32 s16, s16, s40
+	s_addc_u32 s17, s17, 0
+	s_lshl_b32 s40, s2, 12
+	s_add_u32 s16, s16, s40
+	s_addc_u32 s17, s17, 0
+	s_lshl_b32 s40, s25, 15
+	s_add_u32 s14, s14, s40
+	s_addc_u32 s15, s15, 0
+	s_lshl_b32 s40, s2, 12
+	s_add_u32 s14, s14, s40
+	s_addc_u32 s15, s15, 0
 // v, v_new: 8192 * token + 256 * value head + 32 * x; w: the same without x.
 	s_lshl_b32 s38, s26, 13
 	s_lshr_b32 s39, s26, 19
-	s_lshl_b32 s0, s25, 8
-	s_add_u32 s38, s38, s0
-	s_addc_u32 s39, s39, 0
-	s_add_u32 s8, s8, s38
-	s_addc_u32 s9, s9, s39
-	s_lshl_b32 s0, s2, 5
-	s_add_u32 s38, s38, s0
-	s_addc_u32 s39, s39, 0
 	s_add_u32 s6, s6, s38
 	s_addc_u32 s7, s7, s39
 	s_add_u32 s10, s10, s38
 	s_addc_u32 s11, s11, s39
+	s_add_u32 s8, s8, s38
+	s_addc_u32 s9, s9, s39
+	s_lshl_b32 s40, s25, 8
+	s_add_u32 s6, s6, s40
+	s_addc_u32 s7, s7, 0
+	s_lshl_b32 s40, s2, 5
+	s_add_u32 s6, s6, s40
+	s_addc_u32 s7, s7, 0
+	s_lshl_b32 s40, s25, 8
+	s_add_u32 s10, s10, s40
+	s_addc_u32 s11, s11, 0
+	s_lshl_b32 s40, s2, 5
+	s_add_u32 s10, s10, s40
+	s_addc_u32 s11, s11, 0
+	s_lshl_b32 s40, s25, 8
+	s_add_u32 s8, s8, s40
+	s_addc_u32 s9, s9, 0
 // k: 4096 * token + 256 * (value head / 2) + 64 * wave; g: 128 * token + 4 * value head.
 	s_lshl_b32 s38, s26, 12
 	s_lshr_b32 s39, s26, 20
-	s_lshr_b32 s0, s25, 1
-	s_lshl_b32 s0, s0, 8
-	s_lshl_b32 s1, s24, 6
-	s_or_b32 s0, s0, s1
 	s_add_u32 s4, s4, s38
 	s_addc_u32 s5, s5, s39
-	s_add_u32 s4, s4, s0
+	s_lshr_b32 s41, s25, 1
+	s_lshl_b32 s40, s41, 8
+	s_add_u32 s4, s4, s40
+	s_addc_u32 s5, s5, 0
+	s_lshl_b32 s40, s24, 6
+	s_add_u32 s4, s4, s40
 	s_addc_u32 s5, s5, 0
 	s_lshl_b32 s38, s26, 7
 	s_lshr_b32 s39, s26, 25
-	s_lshl_b32 s0, s25, 2
 	s_add_u32 s12, s12, s38
 	s_addc_u32 s13, s13, s39
-	s_add_u32 s12, s12, s0
+	s_lshl_b32 s40, s25, 2
+	s_add_u32 s12, s12, s40
 	s_addc_u32 s13, s13, 0
 
 // The lane's addresses in LDS and its byte offsets.
@@ -177,59 +195,60 @@ netra_gdn_h_m8192_bv16_varlen_gfx950:
 	v_lshlrev_b32 v11, 3, v13                                 // 8 g
 	v_lshlrev_b32 v12, 4, v13                                 // 16 g
 	v_mul_u32_u24 v2, 0x110, v14                              // 272 * c
-	s_lshl_b32 s0, s24, 6                                     // 64 * wave
-	v_add_u32 v1, s0, v11                                     // 64 * wave + 8 g
+	s_lshl_b32 s40, s24, 6                                    // 64 * wave
+	v_add_u32 v1, s40, v11                                    // 64 * wave + 8 g
 	v_lshl_add_u32 v7, v14, 8, v1                             // 256 * c + 64 * wave + 8 g
 	v_add_u32 v1, v2, v1
 	v_add_u32 v2, v2, v12                                     // 272 * c + 16 g
-	s_lshl_b32 s1, s24, 4
-	v_add_u32 v8, s1, v14                                     // 16 * wave + c
+	s_lshl_b32 s40, s24, 4
+	v_add_u32 v8, s40, v14                                    // 16 * wave + c
 	v_lshl_add_u32 v3, v8, 5, v11                             // 32 * token + 8 g
 	v_and_b32 v16, 3, v9                                      // row of the transposed read, c / 4
 	v_lshl_add_u32 v16, v13, 3, v16                           // 8 g + c / 4
 	v_lshlrev_b32 v15, 3, v15                                 // 8 * (c % 4)
 	v_lshl_add_u32 v4, v16, 5, v15
 	v_lshl_add_u32 v6, v16, 6, v15
-	s_lshl_b32 s0, s24, 12                                    // 4096 * wave
-	v_add_u32 v6, s0, v6
+	s_lshl_b32 s40, s24, 12                                   // 4096 * wave
+	v_add_u32 v6, s40, v6
 	v_lshlrev_b32 v5, 4, v0
-	v_add_u32 v5, s0, v5
+	v_add_u32 v5, s40, v5
 
 // The state as F32: K 32 i + 16 j + 4 g .. + 3 of row c, j = 0, 1.
-	global_load_dwordx2 v[20:21], v7, s[16:17]
-	global_load_dwordx2 v[22:23], v7, s[16:17] offset:32
+	global_load_dwordx2 v[96:97], v7, s[16:17]
+	global_load_dwordx2 v[98:99], v7, s[16:17] offset:32
 	s_waitcnt vmcnt(0)                                        // the state
-	v_lshlrev_b32 v54, 16, v20
-	v_and_b32 v55, 0xffff0000, v20
-	v_lshlrev_b32 v56, 16, v21
-	v_and_b32 v57, 0xffff0000, v21
-	v_lshlrev_b32 v58, 16, v22
-	v_and_b32 v59, 0xffff0000, v22
-	v_lshlrev_b32 v60, 16, v23
-	v_and_b32 v61, 0xffff0000, v23
+	v_lshlrev_b32 v54, 16, v96
+	v_and_b32 v55, 0xffff0000, v96
+	v_lshlrev_b32 v56, 16, v97
+	v_and_b32 v57, 0xffff0000, v97
+	v_lshlrev_b32 v58, 16, v98
+	v_and_b32 v59, 0xffff0000, v98
+	v_lshlrev_b32 v60, 16, v99
+	v_and_b32 v61, 0xffff0000, v99
 
 // One chunk: load the wave's part of k, the tokens' w, v and g; absent tokens read the last one.
 .Lnetra_gdn_h_m8192_bv16_varlen_gfx950_chunk:
 	s_min_u32 s29, s28, 64
 	s_sub_u32 s29, s29, 1                                     // last valid token of the chunk
-	s_lshl_b32 s0, s29, 7                                     // 128 * token
-	s_add_u32 s38, s12, s0
-	s_addc_u32 s39, s13, 0
+	s_lshl_b32 s38, s29, 7
+	s_lshr_b32 s39, s29, 25
+	s_add_u32 s38, s12, s38                                   // g + 128 * token
+	s_addc_u32 s39, s13, s39
 	s_load_dword s30, s[38:39], 0                             // g_last
 	v_min_u32 v16, s29, v9
-	v_lshl_add_u32 v16, v16, 12, v10
 	v_add_u32 v17, 16, v9
 	v_min_u32 v17, s29, v17
-	v_lshl_add_u32 v17, v17, 12, v10
 	v_add_u32 v18, 32, v9
 	v_min_u32 v18, s29, v18
-	v_lshl_add_u32 v18, v18, 12, v10
 	v_add_u32 v19, 48, v9
 	v_min_u32 v19, s29, v19
-	v_lshl_add_u32 v19, v19, 12, v10
+	v_lshl_add_u32 v16, v16, 12, v10
 	global_load_dwordx4 v[20:23], v16, s[4:5]
+	v_lshl_add_u32 v17, v17, 12, v10
 	global_load_dwordx4 v[24:27], v17, s[4:5]
+	v_lshl_add_u32 v18, v18, 12, v10
 	global_load_dwordx4 v[28:31], v18, s[4:5]
+	v_lshl_add_u32 v19, v19, 12, v10
 	global_load_dwordx4 v[32:35], v19, s[4:5]
 	v_min_u32 v15, s29, v8
 	v_lshl_add_u32 v13, v15, 13, v11                          // v: 8192 * token + 8 g
@@ -277,12 +296,12 @@ netra_gdn_h_m8192_bv16_varlen_gfx950:
 	v_mul_f32 v90, s31, v15
 	v_cmp_gt_f32 vcc, s32, v90                                // a subnormal result
 	s_nop 1                                                   // a select reads VCC after 2 wait states
-	v_cndmask_b32 v92, 0, v94, vcc
-	v_cndmask_b32 v93, 0, v95, vcc
-	v_fma_f32 v90, v15, s31, v92
+	v_cndmask_b32 v94, 0, v92, vcc
+	v_cndmask_b32 v95, 0, v93, vcc
+	v_fma_f32 v90, s31, v15, v94
 	v_exp_f32 v90, v90
 	s_nop 0                                                   // a transcendental is ready after 1 wait state
-	v_ldexp_f32 v90, v90, v93
+	v_ldexp_f32 v90, v90, v95
 	v_cmp_ge_f32 vcc, 0, v15                                  // g_last - g <= 0
 	v_cmp_ge_u32 s[36:37], s29, v8                            // the token is valid
 	s_and_b64 vcc, vcc, s[36:37]
@@ -291,12 +310,12 @@ netra_gdn_h_m8192_bv16_varlen_gfx950:
 	v_mul_f32 v91, s31, v15
 	v_cmp_gt_f32 vcc, s32, v91                                // a subnormal result
 	s_nop 1                                                   // a select reads VCC after 2 wait states
-	v_cndmask_b32 v92, 0, v94, vcc
-	v_cndmask_b32 v93, 0, v95, vcc
-	v_fma_f32 v91, v15, s31, v92
+	v_cndmask_b32 v94, 0, v92, vcc
+	v_cndmask_b32 v95, 0, v93, vcc
+	v_fma_f32 v91, s31, v15, v94
 	v_exp_f32 v91, v91
 	s_nop 0                                                   // a transcendental is ready after 1 wait state
-	v_ldexp_f32 v91, v91, v93
+	v_ldexp_f32 v91, v91, v95
 
 // x = v - w . H; v_new = bf16(x) of valid tokens.
 	v_lshlrev_b32 v96, 16, v52
@@ -340,8 +359,8 @@ netra_gdn_h_m8192_bv16_varlen_gfx950:
 	ds_read_b64_tr_b16 v[34:35], v6 offset:8736
 	s_waitcnt lgkmcnt(0)                                      // xs and k
 	v_mfma_f32_16x16x32_bf16 v[82:85], v[20:23], v[36:39], 0
-	v_mfma_f32_16x16x32_bf16 v[86:89], v[28:31], v[36:39], 0
 	v_mfma_f32_16x16x32_bf16 v[82:85], v[24:27], v[40:43], v[82:85]
+	v_mfma_f32_16x16x32_bf16 v[86:89], v[28:31], v[36:39], 0
 	v_mfma_f32_16x16x32_bf16 v[86:89], v[32:35], v[40:43], v[86:89]
 
 // Advance every base to the next chunk: 64 tokens, one state of h.
@@ -396,7 +415,7 @@ netra_gdn_h_m8192_bv16_varlen_gfx950:
 		.amdhsa_system_sgpr_workgroup_id_z 0
 		.amdhsa_system_vgpr_workitem_id 0
 		.amdhsa_next_free_vgpr 100
-		.amdhsa_next_free_sgpr 40
+		.amdhsa_next_free_sgpr 42
 		.amdhsa_accum_offset 100
 		.amdhsa_float_round_mode_32 0
 		.amdhsa_float_round_mode_16_64 0
@@ -422,7 +441,7 @@ amdhsa.kernels:
     .max_flat_workgroup_size: 256
     .vgpr_count: 100
     .agpr_count: 0
-    .sgpr_count: 40
+    .sgpr_count: 42
     .args:
       - {.name: k, .offset: 0, .size: 8, .value_kind: global_buffer, .address_space: global, .actual_access: read_only}
       - {.name: v, .offset: 8, .size: 8, .value_kind: global_buffer, .address_space: global, .actual_access: read_only}

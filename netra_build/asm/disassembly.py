@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from netra_build.core.errors import BadInput
 
 _LABEL = re.compile(r"([0-9a-f]{8,16}) <([^<>]*)>:")
-_CODE = re.compile(r" ([0-9A-F]{8,16}):((?: [0-9A-F]{8})+)(?: <([^<>]*)>)?\s*")
+_CODE = re.compile(r" ([0-9A-F]{8,16}):((?: [0-9A-F]{8})+)(?: <([^<>]*)>)?(?: ; [^<>]*)?\s*")
+"""Behind the words: the target of a branch, or the disassembler's own remark on odd registers."""
 
 
 @dataclass(frozen=True)

@@ -14,13 +14,12 @@ from netra_build.asm.disassembly import parse_disassembly
 from netra_build.asm.toolchain import Toolchain
 from netra_build.check.checker import check_code_object
 from netra_build.check.findings import RULE_BY_ID, Finding
-from netra_build.core.errors import BadInput
 
 DATA = runpy.run_path(str(Path(__file__).with_name("rule_cases.py")))
 Unit = DATA["Unit"]
 PAIRS = DATA["all_pairs"]()
 PREFIXES = (0x00000000, 0x7E000000, 0x7C000000, 0xD0000000, 0xD2000000, 0xBE000000, 0x80000000)
-PREFIXES += (0xBF000000, 0xC0000000, 0xD8000000, 0xDC000000, 0xE0000000, 0xD3000000)
+PREFIXES += (0xBF000000, 0xD8000000, 0xDC000000, 0xE0000000, 0xD3000000)
 
 
 class Checker:
@@ -128,17 +127,11 @@ def test_entangled_flow_is_given_up_in_bounded_work(check: Checker) -> None:
 
 
 def test_random_code_never_breaks_the_checker(check: Checker, rng: random.Random) -> None:
-    """Any words at all: findings, or a refusal of a line that the disassembler comments on."""
-    outcomes = []
-    for _ in range(8):
+    """Any words at all: findings, no exception."""
+    for _ in range(6):
         words = [rng.getrandbits(32) for _ in range(300)]
-        # Most words made plausible: a real encoding prefix, so that deeper code is reached.
+        # Half of the words made plausible by an encoding prefix, so that deeper code is reached.
         for at in range(0, 300, 2):
             words[at] = rng.choice(PREFIXES) | words[at] & 0x01FFFFFF
         body = "\n".join(f".long {word:#010x}" for word in [*words, 0xBF810000])
-        try:
-            outcomes.append(len(check(Unit(body))) > 0)
-        except BadInput as error:
-            assert error.fact == "line is no instruction"
-    assert outcomes
-    assert all(outcomes)
+        assert check(Unit(body))

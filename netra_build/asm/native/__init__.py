@@ -1,0 +1,1 @@
+"""The in-process part of the tool chain: LLVM's libraries in worker processes that stay."""

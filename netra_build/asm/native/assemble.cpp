@@ -1,0 +1,121 @@
+// Assembling as llvm-mc does it, from files in memory to an object in memory.
+
+#include "shared.h"
+
+#include "llvm/MC/MCAsmBackend.h"
+#include "llvm/MC/MCCodeEmitter.h"
+#include "llvm/MC/MCContext.h"
+#include "llvm/MC/MCObjectFileInfo.h"
+#include "llvm/MC/MCObjectWriter.h"
+#include "llvm/MC/MCParser/MCAsmParser.h"
+#include "llvm/MC/MCParser/MCTargetAsmParser.h"
+#include "llvm/MC/MCStreamer.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/VirtualFileSystem.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <csignal>
+#include <sys/resource.h>
+
+using namespace llvm;
+
+namespace {
+
+// Holds what is written, up to the size that the process may give a file. Beyond it the process
+// ends as it would have if this were a file.
+class BoundedStream : public raw_pwrite_stream {
+  public:
+    BoundedStream() {
+        rlimit limit;
+        if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+            most = limit.rlim_cur;
+        SetUnbuffered();
+    }
+
+    StringRef written() const {
+        return StringRef(bytes.data(), bytes.size());
+    }
+
+  private:
+    void write_impl(const char* data, size_t size) override {
+        if (size > most - bytes.size())
+            std::raise(SIGXFSZ);
+        bytes.append(data, size);
+    }
+
+    void pwrite_impl(const char* data, size_t size, uint64_t offset) override {
+        bytes.replace(offset, size, data, size);
+    }
+
+    uint64_t current_pos() const override {
+        return bytes.size();
+    }
+
+    std::string bytes;
+    size_t most = SIZE_MAX;
+};
+
+// The sealed tree. Its working folder cannot be named by a source, so that absolute names and
+// names with ".." find nothing.
+IntrusiveRefCntPtr<vfs::FileSystem> file_system(const netra_file* files, size_t file_count) {
+    IntrusiveRefCntPtr<vfs::InMemoryFileSystem> system(new vfs::InMemoryFileSystem);
+    system->setCurrentWorkingDirectory("/\x01sealed");
+    for (size_t index = 0; index != file_count; ++index) {
+        const netra_file& file = files[index];
+        system->addFile(file.name, 0,
+            MemoryBuffer::getMemBufferCopy(StringRef(file.data, file.size), file.name));
+    }
+    return system;
+}
+
+// One run of the assembler; every part lives as long as the streamer that refers to it.
+bool run(const netra::Processor& machine, SourceMgr& sources, raw_pwrite_stream& object) {
+    const Target& target = *machine.target;
+    MCContext context(machine.triple, machine.syntax.get(), machine.registers.get(),
+        machine.subtarget.get(), &sources, &machine.options);
+    std::unique_ptr<MCObjectFileInfo> sections(
+        target.createMCObjectFileInfo(context, /*PIC=*/false));
+    context.setObjectFileInfo(sections.get());
+
+    std::unique_ptr<MCAsmBackend> backend(
+        target.createMCAsmBackend(*machine.subtarget, *machine.registers, machine.options));
+    std::unique_ptr<MCObjectWriter> writer = backend->createObjectWriter(object);
+    std::unique_ptr<MCCodeEmitter> emitter(
+        target.createMCCodeEmitter(*machine.instructions, context));
+    std::unique_ptr<MCStreamer> streamer(target.createMCObjectStreamer(machine.triple, context,
+        std::move(backend), std::move(writer), std::move(emitter), *machine.subtarget));
+
+    std::unique_ptr<MCAsmParser> parser(
+        createMCAsmParser(sources, context, *streamer, *machine.syntax));
+    std::unique_ptr<MCTargetAsmParser> target_parser(target.createMCAsmParser(
+        *machine.subtarget, *parser, *machine.instructions, machine.options));
+    parser->setTargetParser(*target_parser);
+    return !parser->Run(/*NoInitialTextSection=*/false);
+}
+
+} // namespace
+
+int netra_assemble(const char* triple, const char* processor_name, const char* main_name,
+    const char* include_root, const netra_file* files, size_t file_count, netra_bytes* object) {
+    netra::begin_report();
+    const netra::Processor* machine = netra::processor(triple, processor_name);
+    if (!machine)
+        return NETRA_DECLINED;
+
+    IntrusiveRefCntPtr<vfs::FileSystem> system = file_system(files, file_count);
+    ErrorOr<std::unique_ptr<MemoryBuffer>> main_file = system->getBufferForFile(main_name);
+    if (!main_file)
+        return NETRA_DECLINED;
+
+    SourceMgr sources;
+    sources.setVirtualFileSystem(system);
+    if (*include_root)
+        sources.setIncludeDirs({include_root});
+    sources.AddNewSourceBuffer(std::move(*main_file), SMLoc());
+
+    BoundedStream stream;
+    if (!run(*machine, sources, stream))
+        return NETRA_REFUSED;
+    netra::give(object, stream.written());
+    return NETRA_DONE;
+}

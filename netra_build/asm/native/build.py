@@ -1,0 +1,190 @@
+"""Builds the native library: ``python -m netra_build.asm.native.build --folder FOLDER``.
+
+It needs a C++ compiler and LLVM's development files. These are taken from the system when they
+stand there, otherwise from the distribution's packages, which are downloaded and unpacked for the
+time of the build, never installed. The library is kept only when it gives the same bytes as the
+programs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from netra_build.asm.native.library import (
+    NativeLibrary,
+    find_library,
+    llvm_library,
+    shared_library,
+    source_files,
+    store_library,
+)
+from netra_build.asm.native.packages import fetch_packages
+from netra_build.asm.native.processes import run_program
+from netra_build.asm.native.proof import prove
+from netra_build.asm.toolchain import Toolchain, find_toolchain
+from netra_build.core.disk import sealed_folder
+from netra_build.core.errors import NetraError, ToolchainFailed
+
+COMPILE_SECONDS = 600.0
+COMPILERS = ("g++", "clang++", "c++")
+COMPILER_FOLDERS = (Path("/usr/bin"), Path("/usr/local/bin"))
+FLAGS = (
+    "-std=c++17",
+    "-O2",
+    "-fPIC",
+    "-shared",
+    "-fno-rtti",
+    "-fno-exceptions",
+    "-fvisibility=hidden",
+    "-Wall",
+    "-Wextra",
+    "-Werror",
+)
+LINK_FLAGS = ("-Wl,--exclude-libs,ALL", "-Wl,--gc-sections", "-Wl,-z,defs", "-s")
+LIBRARY_NAME = "netra_asm.so"
+NEEDED_FILES = (
+    "include/llvm/MC/MCContext.h",
+    "include/llvm/Config/llvm-config.h",
+    "include/lld/Common/Driver.h",
+    "lib/liblldELF.a",
+    "lib/liblldCommon.a",
+)
+
+
+@dataclass(frozen=True)
+class Kit:
+    """What the library is compiled with: the compiler and the home of LLVM's headers."""
+
+    compiler: Path
+    compiler_version: str
+    llvm_home: Path
+
+
+def build_library(
+    programs: Toolchain, folder: Path, apt_options: Sequence[str] = ()
+) -> tuple[NativeLibrary, bool]:
+    """Return the native library of ``programs`` in ``folder``, and whether it was built now.
+
+    Raises ``ToolchainFailed`` with what is missing, or when the library and the programs differ.
+    """
+    found = find_library(programs, folder)
+    if found is not None:
+        return found, False
+    compiler = find_compiler(programs)
+    with sealed_folder() as scratch:
+        version = _compiler_version(compiler, scratch)
+        home = _llvm_home(programs, scratch, apt_options)
+        _check_version(programs, home)
+        path = _compile(programs, Kit(compiler, version, home), scratch)
+        prove(programs, path)
+        return store_library(programs, folder, programs.disk.read_bytes(path), version), True
+
+
+def find_compiler(programs: Toolchain) -> Path:
+    """Return the first C++ compiler: the system's, then the one beside the assembler."""
+    folders = (*COMPILER_FOLDERS, programs.assembler.path.parent)
+    for name in COMPILERS:
+        for folder in folders:
+            if programs.disk.is_file(folder / name):
+                return folder / name
+    raise ToolchainFailed(
+        "no C++ compiler was found", location="native part", hint="install g++ (Debian: g++)"
+    )
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Build the library and return the exit code; one line says what was done or is missing."""
+    parser = argparse.ArgumentParser(prog="netra_build.asm.native.build", description=__doc__)
+    parser.add_argument("--folder", type=Path, required=True, help="where the library is kept")
+    parser.add_argument("--toolchain", type=Path, help="folder of the tool chain")
+    parser.add_argument("--rocm-path", type=Path, help="home of ROCm")
+    parser.add_argument("--local", type=Path, help="folder of unpacked packages")
+    parser.add_argument("--path", default="", help="folders to search for programs")
+    parser.add_argument("--apt-option", action="append", default=[], help="option of apt-get")
+    asked = parser.parse_args(arguments)
+    try:
+        programs = find_toolchain(
+            asked.toolchain, rocm_path=asked.rocm_path, local=asked.local, path=asked.path
+        )
+        library, is_new = build_library(programs, asked.folder, asked.apt_option)
+    except NetraError as error:
+        sys.stderr.write(f"{error}\n")
+        return error.status
+    sys.stderr.write(f"{library.path}: {'built' if is_new else 'up to date'}\n")
+    return 0
+
+
+def _compiler_version(compiler: Path, scratch: Path) -> str:
+    ended = run_program(
+        [str(compiler), "--version"], folder=scratch, timeout_seconds=60, library_path=()
+    )
+    if ended.code:
+        raise ToolchainFailed("does not state its version", location=str(compiler))
+    return ended.text.split("\n", 1)[0]
+
+
+def _llvm_home(programs: Toolchain, scratch: Path, apt_options: Sequence[str]) -> Path:
+    """Return a folder with the development files of this LLVM, unpacked below ``scratch``."""
+    major = programs.version.split(".")[0]
+    installed = programs.assembler.path.parent.parent
+    for home in (installed, Path(f"/usr/lib/llvm-{major}")):
+        if _has_needed_files(programs, home):
+            return home
+    fetch_packages(major, programs, scratch, apt_options)
+    home = scratch / "usr" / "lib" / f"llvm-{major}"
+    if not _has_needed_files(programs, home):
+        raise ToolchainFailed("the packages lack LLVM's development files", location="native part")
+    return home
+
+
+def _has_needed_files(programs: Toolchain, home: Path) -> bool:
+    return all(programs.disk.is_file(home / name) for name in NEEDED_FILES)
+
+
+def _check_version(programs: Toolchain, home: Path) -> None:
+    header = programs.disk.read_bytes(home / "include/llvm/Config/llvm-config.h")
+    expected = f'#define LLVM_VERSION_STRING "{programs.version}"'
+    if expected.encode() not in header:
+        raise ToolchainFailed(
+            "LLVM's development files are of another version",
+            location="native part",
+            expected=programs.version,
+            got="another one",
+        )
+
+
+def _compile(programs: Toolchain, kit: Kit, scratch: Path) -> Path:
+    sources = [str(scratch / name) for name in source_files(programs.disk) if name.endswith("pp")]
+    for name, data in source_files(programs.disk).items():
+        programs.disk.write_bytes(scratch / name, data)
+    archives = [str(kit.llvm_home / "lib" / name) for name in ("liblldELF.a", "liblldCommon.a")]
+    output = scratch / LIBRARY_NAME
+    command = [str(kit.compiler), *FLAGS, "-isystem", str(kit.llvm_home / "include"), *sources]
+    command += ["-o", str(output), *archives, *_libraries(programs), *LINK_FLAGS]
+    command += [f"-Wl,-rpath-link,{folder}" for folder in programs.library_path]
+    ended = run_program(command, folder=scratch, timeout_seconds=COMPILE_SECONDS, library_path=())
+    if ended.code:
+        first = next((line for line in ended.text.split("\n") if "error" in line), "no message")
+        raise ToolchainFailed(
+            f"cannot compile the native part: {first}", location=kit.compiler.name
+        )
+    return output
+
+
+def _libraries(programs: Toolchain) -> list[str]:
+    """Return the shared libraries that the programs load and the native library needs too."""
+    llvm = llvm_library(programs)
+    if llvm is None:
+        raise ToolchainFailed(
+            "this tool chain has no shared library of LLVM", location="native part"
+        )
+    found = [shared_library(programs, programs.linker, start) for start in ("libz.", "libzstd.")]
+    return [str(llvm), *(str(path) for path in found if path is not None)]
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

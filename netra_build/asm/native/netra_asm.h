@@ -1,0 +1,73 @@
+// The assembler, linker and disassembler of one LLVM, in process, behind a small C ABI.
+//
+// Meant for a worker process that does one thing at a time. Nothing here is safe to call from two
+// threads, and what LLVM calls a fatal error ends the process, as it ends LLVM's own programs.
+//
+// What the tools report goes to file descriptor 2, exactly as their programs print it. The caller
+// gives that descriptor a regular file; every call empties it first, and netra_report reads it.
+
+#ifndef NETRA_ASM_H
+#define NETRA_ASM_H
+
+#include <stddef.h>
+
+// Only what is declared here leaves the library.
+#pragma GCC visibility push(default)
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// A file of the sealed tree: a relative name and its bytes.
+typedef struct {
+    const char* name;
+    const char* data;
+    size_t size;
+} netra_file;
+
+// Bytes that the library has allocated; the caller gives them back to netra_release.
+typedef struct {
+    char* data;
+    size_t size;
+} netra_bytes;
+
+// How a call ended. A declined input is one that the program has to be asked about.
+enum netra_status {
+    NETRA_DONE = 0,
+    NETRA_REFUSED = 1,
+    NETRA_DECLINED = 2,
+};
+
+// One line that names the version of LLVM and of lld, vendor included.
+const char* netra_version(void);
+
+// Assembles `main_name`, one of `files`, as llvm-mc does. No other file exists for the source.
+// `include_root` is the only include folder; an empty one means that there is none.
+int netra_assemble(const char* triple, const char* processor, const char* main_name,
+    const char* include_root, const netra_file* files, size_t file_count, netra_bytes* object);
+
+// Runs ld.lld with `arguments` in the working folder, where `files` are written first and all
+// files of the call are removed afterwards. The linked file is the one called `output_name`.
+int netra_link(const char* const* arguments, size_t argument_count, const netra_file* files,
+    size_t file_count, const char* output_name, netra_bytes* linked);
+
+// Lists the code of a linked code object as `llvm-objdump --disassemble` does when the file is
+// called `name`. Declines everything that is out of the ordinary.
+int netra_disassemble(const char* triple, const char* processor, const char* name, const char* data,
+    size_t size, netra_bytes* listing);
+
+// The first `most` bytes of what the last call reported.
+void netra_report(size_t most, netra_bytes* report);
+
+// Removes the working folder, if it is empty.
+void netra_leave_folder(void);
+
+void netra_release(netra_bytes* bytes);
+
+#ifdef __cplusplus
+}
+#endif
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,71 @@
+"""The messages between the build and a worker: byte strings in frames, on a stream socket.
+
+A frame is the number of byte strings (32 bits), the size of each (64 bits) and their bytes, all
+little-endian. This module imports the standard library only: a worker starts in milliseconds.
+"""
+
+from __future__ import annotations
+
+import struct
+import time
+from collections.abc import Sequence
+from typing import Protocol
+
+MAX_PARTS = 65536
+MAX_FRAME_BYTES = 1024**3
+DONE, REFUSED, DECLINED = 0, 1, 2
+"""How a call ended, as the C ABI numbers it."""
+
+
+class Channel(Protocol):
+    """What this module needs of a connected socket."""
+
+    def settimeout(self, value: float | None, /) -> None: ...
+    def sendall(self, data: bytes, /) -> None: ...
+    def recv_into(self, buffer: memoryview, /) -> int: ...
+
+
+def send(channel: Channel, parts: Sequence[bytes], deadline: float | None = None) -> None:
+    """Send one frame; ``TimeoutError`` at ``deadline`` (seconds of ``time.monotonic``)."""
+    sizes = struct.pack(f"<I{len(parts)}Q", len(parts), *(len(part) for part in parts))
+    channel.settimeout(_remaining(deadline))
+    channel.sendall(b"".join((sizes, *parts)))
+
+
+def receive(channel: Channel, deadline: float | None = None) -> list[bytes]:
+    """Receive one frame.
+
+    Raises ``TimeoutError`` at ``deadline``, ``EOFError`` when the other side is gone and
+    ``ValueError`` for a frame that nobody of ours sends.
+    """
+    (count,) = struct.unpack("<I", _exactly(channel, 4, deadline))
+    if count > MAX_PARTS:
+        raise ValueError("frame has too many parts")
+    sizes = struct.unpack(f"<{count}Q", _exactly(channel, 8 * count, deadline))
+    if sum(sizes) > MAX_FRAME_BYTES:
+        raise ValueError("frame is too large")
+    data = _exactly(channel, sum(sizes), deadline)
+    parts, start = [], 0
+    for size in sizes:
+        parts.append(bytes(data[start : start + size]))
+        start += size
+    return parts
+
+
+def _exactly(channel: Channel, size: int, deadline: float | None) -> memoryview:
+    view = memoryview(bytearray(size))
+    done = 0
+    while done < size:
+        channel.settimeout(_remaining(deadline))
+        received = channel.recv_into(view[done:])
+        if received == 0:
+            raise EOFError
+        done += received
+    return view
+
+
+def _remaining(deadline: float | None) -> float | None:
+    if deadline is None:
+        return None
+    # Zero would mean "do not wait at all", and fail otherwise than a timeout does.
+    return max(deadline - time.monotonic(), 0.001)

@@ -1,0 +1,212 @@
+"""A tool chain that assembles, links and disassembles in worker processes.
+
+It gives the same bytes, listings and diagnostics as the programs it stands for, and asks them
+whenever the native library is absent, cannot be loaded or declines an input.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+
+from netra_build.asm.diagnostics import LinkFailed, assembly_failure, first_tool_error
+from netra_build.asm.native.library import NativeLibrary, find_library
+from netra_build.asm.native.processes import signal_name
+from netra_build.asm.native.protocol import DONE, REFUSED
+from netra_build.asm.native.workers import (
+    MAX_WORKERS,
+    Answer,
+    Launch,
+    WorkerEnded,
+    WorkerHung,
+    WorkerPool,
+    WorkerUnusable,
+)
+from netra_build.asm.toolchain import (
+    MAX_MEMORY_BYTES,
+    MAX_OUTPUT_BYTES,
+    PROCESSOR,
+    TARGET_TRIPLE,
+    Toolchain,
+)
+from netra_build.core.disk import relative_name
+from netra_build.core.errors import ToolchainFailed
+
+OBJECT_NAME = "object.hsaco"
+LINKED_NAME = "linked.hsaco"
+FATAL = "LLVM ERROR: "
+FILE_TOO_LARGE = "SIGXFSZ"
+
+
+class NativePart:
+    """The workers of one tool chain, looked for when first needed; safe for many threads."""
+
+    def __init__(self, folder: Path | None, workers: int = MAX_WORKERS) -> None:
+        """Look for the library in ``folder``; there is none without a folder."""
+        self._folder = folder
+        self._workers = workers
+        self._lock = threading.Lock()
+        self._library: NativeLibrary | None = None
+        self._pool: WorkerPool | None = None
+        self._is_known = False
+        self.absence = ""
+        """Why the programs are used; empty as long as the workers are."""
+
+    def library(self, programs: Toolchain) -> NativeLibrary | None:
+        """Return the library in use, None when the programs are used."""
+        self._find(programs)
+        return self._library
+
+    def ask(self, programs: Toolchain, parts: Sequence[bytes]) -> Answer | None:
+        """Return a worker's answer, None when there is no usable native part.
+
+        Raises ``WorkerEnded`` and ``WorkerHung``.
+        """
+        pool = self._find(programs)
+        if pool is None:
+            return None
+        try:
+            return pool.ask(parts)
+        except WorkerUnusable as error:
+            with self._lock:
+                self._library, self._pool, self.absence = None, None, str(error)
+            return None
+
+    def close(self) -> None:
+        """End the workers; a later request starts new ones."""
+        pool = self._pool
+        if pool is not None:
+            pool.close()
+
+    def use(self, programs: Toolchain, library: NativeLibrary | None) -> None:
+        """Use this library, or the programs when it is None, instead of looking for one."""
+        with self._lock:
+            self._use(programs, library)
+
+    def _find(self, programs: Toolchain) -> WorkerPool | None:
+        with self._lock:
+            if not self._is_known:
+                self._use(programs, find_library(programs, self._folder) if self._folder else None)
+            return self._pool
+
+    def _use(self, programs: Toolchain, library: NativeLibrary | None) -> None:
+        self._is_known, self._library, self._pool = True, library, None
+        if library is None:
+            self.absence = "no native library was built for this tool chain"
+            return
+        launch = Launch(
+            library.path,
+            library.llvm_path,
+            programs.library_path,
+            programs.timeout_seconds,
+            MAX_MEMORY_BYTES,
+            MAX_OUTPUT_BYTES,
+        )
+        self._pool = WorkerPool(launch, self._workers)
+
+
+@dataclass(frozen=True)
+class NativeToolchain(Toolchain):
+    """A ``Toolchain`` whose work is done in process, with the same results.
+
+    ``identity`` is that of the programs: outputs may be shared between machines that have the
+    native part and machines that have not.
+    """
+
+    native: NativePart = field(default_factory=lambda: NativePart(None), compare=False, repr=False)
+
+    def native_identity(self) -> dict[str, str]:
+        """Return ``library_digest`` of the library in use, or ``absence`` with the reason."""
+        library = self.native.library(self)
+        if library is None:
+            return {"absence": self.native.absence}
+        return {"library_digest": library.digest}
+
+    def close(self) -> None:
+        """End the workers; they also end with the interpreter."""
+        self.native.close()
+
+    def link(self, objects: Sequence[bytes]) -> bytes:
+        """Link as ``Toolchain.link`` does, with the same bytes and the same errors."""
+        if not all(data.startswith(b"\x7fELF") for data in objects):
+            return super().link(objects)
+        names = [b"%d.o" % index for index in range(len(objects))]
+        arguments = [b"-shared", b"--build-id=none", b"-o", LINKED_NAME.encode(), *names]
+        files = [part for pair in zip(names, objects, strict=True) for part in pair]
+        parts = [b"link", LINKED_NAME.encode(), b"%d" % len(arguments), *arguments, *files]
+        answer = self._ask("linker", parts)
+        if answer is None:
+            return super().link(objects)
+        if answer.status == REFUSED:
+            fact = first_tool_error(answer.report)
+            raise LinkFailed(fact, location=self.linker.name, raw=answer.report)
+        return answer.data
+
+    def disassemble(self, hsaco: bytes, *, label: str = OBJECT_NAME) -> str:
+        """List as ``Toolchain.disassemble`` does, with the same text and the same errors."""
+        if self.disassembler is None:
+            return super().disassemble(hsaco, label=label)
+        machine = [TARGET_TRIPLE.encode(), PROCESSOR.encode()]
+        parts = [b"disassemble", *machine, OBJECT_NAME.encode(), hsaco]
+        answer = self._ask("disassembler", parts)
+        if answer is None or answer.status == REFUSED:
+            return super().disassemble(hsaco, label=label)
+        text = answer.data.decode("utf-8", "backslashreplace")
+        return text.replace(f"\n{OBJECT_NAME}:\t", f"\n{label}:\t", 1)
+
+    def _assemble(self, files: Mapping[str, bytes], main: str, include_root: str | None) -> bytes:
+        named = {relative_name(name, main): data for name, data in files.items()}
+        machine = [TARGET_TRIPLE.encode(), PROCESSOR.encode()]
+        place = [main.encode("utf-8", "surrogateescape"), (include_root or "").encode()]
+        contents = [part for name, data in named.items() for part in (name.encode(), data)]
+        answer = None
+        if b"\0" not in place[0]:
+            answer = self._ask("assembler", [b"assemble", *machine, *place, *contents])
+        if answer is None:
+            return super()._assemble(files, main, include_root)
+        if answer.status == REFUSED:
+            raise assembly_failure(answer.report, main)
+        return answer.data
+
+    def _ask(self, tool: str, parts: Sequence[bytes]) -> Answer | None:
+        """Return a done or refused answer; None when the program has to be asked instead."""
+        try:
+            answer = self.native.ask(self, parts)
+        except WorkerHung:
+            raise ToolchainFailed(
+                f"did not finish within {self.timeout_seconds:g} seconds",
+                location=f"in-process {tool}",
+            ) from None
+        except WorkerEnded as ended:
+            return _refused_at_the_end(tool, ended)
+        return answer if answer is not None and answer.status in (DONE, REFUSED) else None
+
+
+def with_native_part(
+    programs: Toolchain, folder: Path | None, *, workers: int = MAX_WORKERS
+) -> NativeToolchain:
+    """Return ``programs`` with the native part that stands in ``folder``, if it fits them.
+
+    Nothing is read or started before the first request.
+    """
+    values = {item.name: getattr(programs, item.name) for item in fields(Toolchain)}
+    return NativeToolchain(**values, native=NativePart(folder, workers))
+
+
+def _refused_at_the_end(tool: str, ended: WorkerEnded) -> Answer:
+    """Return the refusal of a tool that ended its process after it; raise for every other end."""
+    location = f"in-process {tool}"
+    if "error:" in ended.report:
+        return Answer(REFUSED, b"", ended.report)
+    if ended.code >= 0:
+        raise ToolchainFailed(f"ended with exit code {ended.code}", location=location)
+    name = signal_name(-ended.code)
+    if name == FILE_TOO_LARGE:
+        raise ToolchainFailed(f"wrote more than {MAX_OUTPUT_BYTES} bytes", location=location)
+    last_words = [
+        line.removeprefix(FATAL) for line in ended.report.split("\n") if line.startswith(FATAL)
+    ]
+    reason = f": {last_words[0]}" if last_words else ""
+    raise ToolchainFailed(f"was ended by signal {name}{reason}", location=location)

@@ -1,0 +1,150 @@
+"""The program of a worker process: loads the native library and serves one request at a time.
+
+Started as ``python -m netra_build.asm.native.worker`` with its end of a socket pair as standard
+input and a regular file as standard error, where LLVM reports. It imports the standard library
+only. When LLVM ends the process, the other side finds the socket closed.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import resource
+import signal
+import socket
+import sys
+from collections.abc import Callable, Sequence
+from ctypes import POINTER, Structure, byref, c_char_p, c_int, c_size_t, c_void_p
+
+from netra_build.asm.native.protocol import receive, send
+
+MAX_REPORT_BYTES = 1024**2
+ALARM_MARGIN_SECONDS = 10
+
+
+class _File(Structure):
+    _fields_ = (("name", c_char_p), ("data", c_char_p), ("size", c_size_t))
+
+
+class _Bytes(Structure):
+    _fields_ = (("data", c_void_p), ("size", c_size_t))
+
+
+Answer = tuple[int, bytes]
+"""Status of the C ABI and what was produced."""
+
+_SIGNATURES = {
+    "netra_version": (c_char_p, ()),
+    "netra_assemble": (
+        c_int,
+        (*[c_char_p] * 4, POINTER(_File), c_size_t, POINTER(_Bytes)),
+    ),
+    "netra_link": (
+        c_int,
+        (POINTER(c_char_p), c_size_t, POINTER(_File), c_size_t, c_char_p, POINTER(_Bytes)),
+    ),
+    "netra_disassemble": (c_int, (*[c_char_p] * 4, c_size_t, POINTER(_Bytes))),
+    "netra_report": (None, (c_size_t, POINTER(_Bytes))),
+    "netra_leave_folder": (None, ()),
+    "netra_release": (None, (POINTER(_Bytes),)),
+}
+
+
+class Library:
+    """The native library, called with byte strings."""
+
+    def __init__(self, llvm_path: str, path: str) -> None:
+        """Load LLVM's own library first, so that ours finds this one; ``OSError`` on failure."""
+        ctypes.CDLL(llvm_path, mode=ctypes.RTLD_GLOBAL)
+        self._library = ctypes.CDLL(path)
+        for name, (result, arguments) in _SIGNATURES.items():
+            function = getattr(self._library, name)
+            function.restype, function.argtypes = result, arguments
+
+    def version(self) -> bytes:
+        """Return the line that names LLVM and lld."""
+        return bytes(self._library.netra_version())
+
+    def assemble(self, parts: Sequence[bytes]) -> Answer:
+        """Assemble: triple, processor, main file, include root, then names and contents."""
+        files = _files(parts[4:])
+        return self._produce(self._library.netra_assemble, *parts[:4], files, len(files))
+
+    def link(self, parts: Sequence[bytes]) -> Answer:
+        """Link: output name, number of arguments, arguments, then names and contents."""
+        output_name, count = parts[0], int(parts[1])
+        arguments = (c_char_p * count)(*parts[2 : 2 + count])
+        files = _files(parts[2 + count :])
+        link = self._library.netra_link
+        return self._produce(link, arguments, count, files, len(files), output_name)
+
+    def disassemble(self, parts: Sequence[bytes]) -> Answer:
+        """Disassemble: triple, processor, name in the listing, code object."""
+        return self._produce(self._library.netra_disassemble, *parts[:4], len(parts[3]))
+
+    def report(self) -> bytes:
+        """Return what the last call reported."""
+        return self._take(lambda result: self._library.netra_report(MAX_REPORT_BYTES, result))[1]
+
+    def leave_folder(self) -> None:
+        """Remove the working folder if it is empty."""
+        self._library.netra_leave_folder()
+
+    def _produce(self, function: Callable[..., int], *arguments: object) -> Answer:
+        return self._take(lambda result: function(*arguments, result))
+
+    def _take(self, call: Callable[[object], int | None]) -> Answer:
+        result = _Bytes()
+        status = call(byref(result)) or 0
+        data = ctypes.string_at(result.data, result.size) if result.data else b""
+        self._library.netra_release(byref(result))
+        return status, data
+
+
+def serve(channel: socket.socket, library: Library, timeout_seconds: int) -> None:
+    """Answer requests until the other side closes the channel.
+
+    A request is the name of a call and its parts; the answer is the status, what was produced
+    and the report.
+    """
+    calls = {
+        b"assemble": library.assemble,
+        b"link": library.link,
+        b"disassemble": library.disassemble,
+    }
+    send(channel, [library.version()])
+    while True:
+        try:
+            name, *parts = receive(channel)
+        except EOFError:
+            library.leave_folder()
+            return
+        # When the build is killed nobody else would end a call that never returns.
+        signal.alarm(timeout_seconds + ALARM_MARGIN_SECONDS)
+        status, data = calls[name](parts)
+        report = library.report() if status else b""
+        signal.alarm(0)
+        send(channel, [b"%d" % status, data, report])
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Serve on standard input: LLVM's library, ours, seconds, bytes of memory and of output."""
+    llvm_path, path = arguments[:2]
+    timeout_seconds, memory_bytes, output_bytes = map(int, arguments[2:])
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (output_bytes, output_bytes))
+    # Python ignores the first; the second would print a traceback into the report.
+    signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    with socket.socket(fileno=sys.stdin.fileno()) as channel:
+        serve(channel, Library(llvm_path, path), timeout_seconds)
+
+
+def _files(parts: Sequence[bytes]) -> ctypes.Array[_File]:
+    names, contents = parts[::2], parts[1::2]
+    pairs = zip(names, contents, strict=True)
+    return (_File * len(names))(*(_File(name, data, len(data)) for name, data in pairs))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

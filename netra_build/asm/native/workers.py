@@ -1,0 +1,189 @@
+"""A few worker processes: started when first needed, replaced when they end, closed at exit."""
+
+from __future__ import annotations
+
+import queue
+import time
+import weakref
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from netra_build.asm.native.processes import start_worker, stop
+from netra_build.asm.native.protocol import receive, send
+from netra_build.core.disk import sealed_folder
+from netra_build.core.streams import scratch_stream
+
+MAX_WORKERS = 2
+START_SECONDS = 30.0
+GRACE_SECONDS = 1.0
+MAX_REPORT_BYTES = 1024**2
+AT_ONCE = 0.0
+
+
+@dataclass(frozen=True)
+class Launch:
+    """What a worker is started with: libraries, bounds and where shared libraries are."""
+
+    library: Path
+    llvm_library: Path
+    library_path: tuple[Path, ...]
+    timeout_seconds: float
+    max_memory_bytes: int
+    max_output_bytes: int
+
+    def arguments(self) -> list[str]:
+        """Return the command line of the worker module."""
+        bounds = (int(self.timeout_seconds), self.max_memory_bytes, self.max_output_bytes)
+        return [str(self.llvm_library), str(self.library), *map(str, bounds)]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Status of the C ABI, what was produced, and what the tool reported."""
+
+    status: int
+    data: bytes
+    report: str
+
+
+class WorkerEnded(Exception):
+    """A worker ended before it had answered; carries its exit code and its last report."""
+
+    def __init__(self, code: int, report: str) -> None:
+        super().__init__(code, report)
+        self.code = code
+        self.report = report
+
+
+class WorkerHung(Exception):
+    """A worker did not answer in time, and was killed."""
+
+
+class WorkerUnusable(Exception):
+    """A worker could not be started; the text says why."""
+
+
+class Worker:
+    """One process with its channel, its folder and the file it reports to."""
+
+    def __init__(self, launch: Launch) -> None:
+        """Start the process and wait for its greeting; ``WorkerUnusable`` when that fails."""
+        self._resources = ExitStack()
+        self._timeout_seconds = launch.timeout_seconds
+        try:
+            self._report = self._resources.enter_context(scratch_stream())
+            self._process, self._channel = start_worker(
+                launch.arguments(),
+                folder=self._resources.enter_context(sealed_folder()),
+                report=self._report,
+                library_path=launch.library_path,
+            )
+        except (OSError, ValueError) as error:
+            self._resources.close()
+            raise WorkerUnusable(f"cannot be started: {error}") from None
+        self._resources.callback(self._channel.close)
+        try:
+            (version,) = self._exchange([], START_SECONDS)
+        except WorkerEnded as ended:
+            lines = ended.report.strip().split("\n")
+            raise WorkerUnusable(f"does not load: {lines[-1]}") from None
+        except WorkerHung:
+            raise WorkerUnusable("does not start") from None
+        self.version = version.decode("utf-8", "replace")
+
+    @property
+    def is_alive(self) -> bool:
+        """Tell whether the process still runs."""
+        return self._process.poll() is None
+
+    def ask(self, parts: Sequence[bytes]) -> Answer:
+        """Send one request and return its answer; ``WorkerEnded`` or ``WorkerHung``."""
+        status, data, report = self._exchange(parts, self._timeout_seconds)
+        return Answer(int(status), data, report.decode("utf-8", "backslashreplace"))
+
+    def close(self, grace_seconds: float = GRACE_SECONDS) -> int:
+        """End the process, at last by force, and return its exit code. A second call is fine."""
+        self._channel.close()
+        try:
+            return stop(self._process, grace_seconds)
+        finally:
+            self._resources.close()
+
+    def _exchange(self, parts: Sequence[bytes], seconds: float) -> list[bytes]:
+        deadline = time.monotonic() + seconds
+        try:
+            if parts:
+                send(self._channel, parts, deadline)
+            return receive(self._channel, deadline)
+        except TimeoutError:
+            self.close(AT_ONCE)
+            raise WorkerHung from None
+        except (EOFError, OSError, ValueError):
+            raise self._ended() from None
+        except BaseException:
+            # Interrupted halfway: the next answer on this channel would be the wrong one.
+            self.close(AT_ONCE)
+            raise
+
+    def _ended(self) -> WorkerEnded:
+        try:
+            code = stop(self._process, GRACE_SECONDS)
+            self._report.seek(0)
+            text = self._report.read(MAX_REPORT_BYTES).decode("utf-8", "backslashreplace")
+        finally:
+            self._resources.close()
+        return WorkerEnded(code, text)
+
+
+class WorkerPool:
+    """At most ``most`` workers for any number of threads; the last one used is used next."""
+
+    def __init__(self, launch: Launch, most: int = MAX_WORKERS) -> None:
+        """Start nothing yet."""
+        self._launch = launch
+        self._slots: queue.LifoQueue[Worker | None] = queue.LifoQueue()
+        for _ in range(most):
+            self._slots.put(None)
+        self._most = most
+        # Runs at the latest when the interpreter ends, before its threads and files are gone.
+        self._finalizer = weakref.finalize(self, _close_idle, self._slots)
+
+    def ask(self, parts: Sequence[bytes]) -> Answer:
+        """Have one worker answer; waits while all are busy.
+
+        Raises ``WorkerUnusable``, ``WorkerEnded`` and ``WorkerHung``. A worker that is found dead
+        before it was asked is replaced silently.
+        """
+        worker = self._slots.get()
+        try:
+            if worker is not None and not worker.is_alive:
+                worker.close()
+                worker = None
+            worker = worker or Worker(self._launch)
+            answer = worker.ask(parts)
+        except BaseException:
+            worker = None
+            raise
+        finally:
+            self._slots.put(worker)
+        return answer
+
+    def close(self) -> None:
+        """End the workers, after what they are doing now; a later request starts new ones."""
+        workers = [self._slots.get() for _ in range(self._most)]
+        for worker in workers:
+            if worker is not None:
+                worker.close()
+            self._slots.put(None)
+
+
+def _close_idle(slots: queue.LifoQueue[Worker | None]) -> None:
+    try:
+        while True:
+            worker = slots.get_nowait()
+            if worker is not None:
+                worker.close()
+    except queue.Empty:
+        return

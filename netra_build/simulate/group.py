@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from netra_build.simulate.arrays import LANES, Array, lanes_from_masks
 from netra_build.simulate.findings import MISSING_WAIT, UNINITIALISED
+from netra_build.simulate.interfaces import Host
 from netra_build.simulate.operands import EXEC, Decoded, Unsupported, scalar_name
 from netra_build.simulate.scoreboard import SCALAR_BASE, Pending, Scoreboard, Slot, join_queues
-
-if TYPE_CHECKING:
-    from netra_build.simulate.machine import Machine
 
 SCALARS = 128
 
@@ -31,7 +27,7 @@ class Group:
     look-up.
     """
 
-    def __init__(self, machine: Machine, n: int, vgprs: int) -> None:
+    def __init__(self, machine: Host, n: int, vgprs: int) -> None:
         self.machine = machine
         self.n = n
         self.V = np.empty((vgprs, n, LANES), np.uint32)

@@ -9,7 +9,6 @@ race. Tag zero means never written.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,11 +20,9 @@ from netra_build.simulate.findings import (
     MISSING_WAIT,
     UNINITIALISED_LDS,
 )
+from netra_build.simulate.interfaces import Waves
 from netra_build.simulate.operands import Decoded
 from netra_build.simulate.scoreboard import Pending
-
-if TYPE_CHECKING:
-    from netra_build.simulate.group import Group
 
 LDS_BUDGET = 160 * 1024
 """Bytes of work-group memory that one work-group may use on gfx950."""
@@ -63,7 +60,7 @@ class LocalStore:
 
     # Access
 
-    def load(self, g: Group, address: Array, width: int, active: Array, source: Decoded) -> Array:
+    def load(self, g: Waves, address: Array, width: int, active: Array, source: Decoded) -> Array:
         """Read ``width`` bytes per lane at uint32[n, 64] ``address``; uint32[dwords, n, 64]."""
         inside, place = self._place(g, address, width, active, source)
         if self.races or self.unset:
@@ -75,7 +72,7 @@ class LocalStore:
 
     def store(
         self,
-        g: Group,
+        g: Waves,
         address: Array,
         values: Array,
         width: int,
@@ -92,7 +89,7 @@ class LocalStore:
 
     def exchange(
         self,
-        g: Group,
+        g: Waves,
         address: Array,
         width: int,
         active: Array,
@@ -107,13 +104,13 @@ class LocalStore:
         _scatter(self.data, place[inside], combine(old[:, inside], values[:, inside]), width)
         return old
 
-    def places(self, g: Group, address: Array) -> Array:
+    def places(self, g: Waves, address: Array) -> Array:
         """Return the flat byte position of uint32[n, 64] ``address``: int64[n, 64]."""
         start = (g.workgroup * self.stride)[:, None]
         return start + address.astype(np.int64)
 
     def _place(
-        self, g: Group, address: Array, width: int, active: Array, source: Decoded
+        self, g: Waves, address: Array, width: int, active: Array, source: Decoded
     ) -> tuple[Array, Array]:
         place = self.places(g, address)
         outside = active & (address.astype(np.int64) + width > self.size)
@@ -127,7 +124,7 @@ class LocalStore:
         self._refine(place, width, g, source, active)
         return active, place
 
-    def _refine(self, place: Array, width: int, g: Group, source: Decoded, active: Array) -> None:
+    def _refine(self, place: Array, width: int, g: Waves, source: Decoded, active: Array) -> None:
         """Make the granules as small as this access needs them."""
         if self.granule == 1:
             return
@@ -152,12 +149,12 @@ class LocalStore:
             return first[None]
         return first[None] + np.arange(count).reshape(-1, *(1,) * first.ndim)
 
-    def _mine(self, g: Group) -> Array:
+    def _mine(self, g: Waves) -> Array:
         wave = (g.wave % g.machine.waves_per_workgroup).astype(np.uint32)
         return ((self.epoch[g.workgroup] << EPOCH_SHIFT) | (wave + np.uint32(1)))[:, None]
 
     def _note_read(
-        self, g: Group, place: Array, width: int, inside: Array, source: Decoded
+        self, g: Waves, place: Array, width: int, inside: Array, source: Decoded
     ) -> None:
         granules = self._granules(place, width)
         tags = self.written[granules]
@@ -183,7 +180,7 @@ class LocalStore:
 
     def _note_write(
         self,
-        g: Group,
+        g: Waves,
         place: Array,
         width: int,
         inside: Array,
@@ -208,7 +205,7 @@ class LocalStore:
                 self._say(LDS_RACE, g, source, place, bad, "is written by two waves at once")
 
     def note_atomic(
-        self, g: Group, place: Array, width: int, inside: Array, source: Decoded
+        self, g: Waves, place: Array, width: int, inside: Array, source: Decoded
     ) -> None:
         """Note a read-modify-write: atomic operations of several wavefronts do not race."""
         granules = self._granules(place, width)
@@ -235,7 +232,7 @@ class LocalStore:
 
     def _check(
         self,
-        g: Group,
+        g: Waves,
         source: Decoded,
         place: Array,
         tags: Array,
@@ -264,14 +261,14 @@ class LocalStore:
             self._say(LDS_RACE, g, source, place, foreign, detail)
 
     def _say(
-        self, kind: str, g: Group, source: Decoded, place: Array, bad: Array, detail: str
+        self, kind: str, g: Waves, source: Decoded, place: Array, bad: Array, detail: str
     ) -> None:
         byte = int(place[first_true(bad)]) % max(self.stride, 1)
         g.machine.report(kind, source, g, bad, f"LDS byte {byte} {detail}")
 
     # Waits and barriers
 
-    def retire(self, g: Group, pending: Pending) -> None:
+    def retire(self, g: Waves, pending: Pending) -> None:
         """Note that a load straight to LDS has arrived."""
         if not pending.is_direct or pending.places is None:
             return
@@ -283,7 +280,7 @@ class LocalStore:
             due = (tags == mine) & lanes
             self.written[granules[due]] = (tags & ~IN_FLIGHT)[due]
 
-    def cross_barrier(self, g: Group) -> None:
+    def cross_barrier(self, g: Waves) -> None:
         """Carry what ``g`` still has under way into the new epoch of its work-groups.
 
         A barrier orders only accesses that were waited for, so the others keep racing.
@@ -295,7 +292,7 @@ class LocalStore:
                 if pending.places is not None:
                     self._carry(g, pending)
 
-    def _carry(self, g: Group, pending: Pending) -> None:
+    def _carry(self, g: Waves, pending: Pending) -> None:
         mine = self._mine(g)
         assert pending.places is not None
         for place in pending.places:

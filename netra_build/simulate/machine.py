@@ -25,12 +25,10 @@ from netra_build.simulate.findings import (
     Finding,
 )
 from netra_build.simulate.group import Group
+from netra_build.simulate.interfaces import Outcome
 from netra_build.simulate.lds import LocalStore
 from netra_build.simulate.memory import AddressSpace
 from netra_build.simulate.operands import Decoded, Unsupported, refuse
-
-Outcome = int | list[Group] | None
-"""What running one instruction gives: go on (None), jump there, or continue with these groups."""
 
 Run = Callable[[Group], Outcome]
 

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from netra_build.asm.toolchain import Toolchain
-from netra_build.simulate import Checks, Options, Outcome, prepare
+from netra_build.simulate.launch import Options, Outcome, prepare
+from netra_build.simulate.machine import Checks
 
 LANES = 64
 SLOTS = 16
@@ -127,6 +128,26 @@ class Bench:
         hsaco = self.build(body, tuple(args), **options)
         run = Options(dynamic_lds, checks or Checks(), budget)
         return prepare(hsaco, "bench", self.toolchain, "bench").launch(grid, block, args, run)
+
+    def twin(
+        self, body: str, fault: tuple[str, str], args: Mapping[str, object], **options: object
+    ) -> Outcome:
+        """Run ``body`` as it is, which must be silent, and with one text replaced by a fault."""
+        old, new = fault
+        assert body.count(old) == 1
+        assert self.lines(self.launch(body, args, **options)) == []
+        return self.launch(body.replace(old, new), args, **options)
+
+    @staticmethod
+    def lines(outcome: Outcome) -> list[str]:
+        """Return all findings as text."""
+        return [finding.line() for finding in outcome.report.findings]
+
+    @staticmethod
+    def details(outcome: Outcome) -> list[tuple[str, str, str, int, int | None]]:
+        """Return kind, fact, instruction, wave and lane of each finding: all but the address."""
+        found = outcome.report.findings
+        return [(f.kind, f.detail, f.instruction, f.wave, f.lane) for f in found]
 
     def run(self, cases: Sequence[Case], **options: object) -> list[list[np.ndarray]]:
         """Run all cases in one kernel; returns, per case, vector then scalar results."""

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from netra_build.asm.toolchain import Toolchain
-from netra_build.simulate import Outcome, launch
+from netra_build.simulate.launch import Outcome, launch
 
 PRELUDE = """
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable

@@ -8,6 +8,7 @@ from netra_build.simulate.arrays import Array
 
 
 def reverse_bits(a: Array) -> Array:
+    """Return uint32 with its bits in reverse order."""
     for shift, mask in ((1, 0x55555555), (2, 0x33333333), (4, 0x0F0F0F0F), (8, 0x00FF00FF)):
         low = np.uint32(mask)
         a = ((a >> np.uint32(shift)) & low) | ((a & low) << np.uint32(shift))
@@ -15,10 +16,12 @@ def reverse_bits(a: Array) -> Array:
 
 
 def count_ones(a: Array) -> Array:
+    """Return the number of ones as uint32."""
     return np.bitwise_count(a).astype(np.uint32)
 
 
 def first_one(a: Array) -> Array:
+    """Return the position of the lowest one as int32; -1 for zero."""
     lowest = a & (~a + a.dtype.type(1))
     position = np.bitwise_count(lowest - a.dtype.type(1)).astype(np.int32)
     return np.where(a == 0, np.int32(-1), position)
@@ -37,6 +40,7 @@ def leading_zeros(a: Array) -> Array:
 
 
 def leading_signs(a: Array) -> Array:
+    """Return how many leading bits of a signed number equal its sign; -1 when all do."""
     unsigned = np.uint32 if a.dtype == np.int32 else np.uint64
     folded = (a ^ (a >> a.dtype.type(8 * a.dtype.itemsize - 1))).view(unsigned)
     return leading_zeros(folded)

@@ -8,8 +8,9 @@ import numpy as np
 
 from netra_build.simulate.arrays import Array
 from netra_build.simulate.group import Group
+from netra_build.simulate.interfaces import Outcome
 from netra_build.simulate.isa.table import register
-from netra_build.simulate.machine import Outcome, Run
+from netra_build.simulate.machine import Run
 from netra_build.simulate.operands import EXEC, VCC, Decoded, Unsupported
 from netra_build.simulate.scoreboard import LGKM_CAPACITY, VM, VM_CAPACITY
 from netra_build.simulate.sources import Context, scalar_dest, scalar_source

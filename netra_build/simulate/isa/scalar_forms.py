@@ -26,10 +26,12 @@ def bits_of(value: Array) -> Array:
 
 
 def dwords_of(kind: str) -> int:
+    """Return the registers that an operand kind takes."""
     return 2 if kind in _WIDE else 1
 
 
 def set_scc(g: Group, value: Array) -> None:
+    """Set SCC of every wavefront from bool[n] or one bool."""
     g.scc = np.broadcast_to(value, (g.n,)).copy()
 
 
@@ -58,6 +60,7 @@ def binary(
 
 
 def unary(names: str, kinds: str, fn: Callable[[Array], Array], *, scc: bool = False) -> None:
+    """Enter D = fn(S0); ``kinds`` is "D S0"; with ``scc`` SCC tells a result other than zero."""
     dst, first = kinds.split()
 
     def build(d: Decoded, _context: Context) -> Run:
@@ -77,6 +80,8 @@ def unary(names: str, kinds: str, fn: Callable[[Array], Array], *, scc: bool = F
 
 
 def compare(name: str, kind: str, fn: Binary) -> None:
+    """Enter SCC = fn(S0, S1)."""
+
     def build(d: Decoded, _context: Context) -> Run:
         get0 = scalar_source(d.operands[0], kind, d)
         get1 = scalar_source(d.operands[1], kind, d)
@@ -90,4 +95,5 @@ def compare(name: str, kind: str, fn: Binary) -> None:
 
 
 def add_overflow(result: Array, a: Array, b: Array) -> Array:
+    """Tell where a signed addition overflowed."""
     return ((a ^ result) & (b ^ result)) < 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from netra_build.asm.disassembly import Instruction
 from netra_build.check.findings import RULE_BY_ID, RULES, SEVERITIES, make_finding, sort_findings
 from netra_build.check.report import json_report, sarif_report, text_report
@@ -75,3 +77,11 @@ def test_rules_are_well_formed() -> None:
         assert rule.summary
         assert not rule.summary.endswith(".")
         assert not rule.hint.endswith(".")
+
+
+def test_document_lists_the_rules_of_the_program(root: Path) -> None:
+    """The table in docs/checks.md is the one that the rules give."""
+    text = (root / "docs/checks.md").read_text(encoding="utf-8")
+    rows = [f"| `{rule.id}` | {rule.severity} | {rule.summary} |" for rule in RULES]
+    table = "\n".join(["| rule | severity | what it says |", "|---|---|---|", *rows])
+    assert text.partition("<!-- rules -->\n")[2].partition("\n<!-- end -->")[0] == table

@@ -17,6 +17,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 NOT_OURS = {".git", ".venv", ".toolchain", ".toolchain.part", ".netra-setup", "build", "dist"}
 NOT_OURS |= {"__pycache__", ".hypothesis", ".mypy_cache", ".pytest_cache", ".ruff_cache"}
 NOT_OURS |= {".benchmarks"}
+NOT_OURS |= {"conformance"}  # vectors of the published formats, broken inputs included
 
 MAX_FUNCTION_LINES = 60
 P90_FUNCTION_LINES = 30

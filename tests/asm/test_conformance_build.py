@@ -1,0 +1,123 @@
+"""The published vectors that need a tool chain: build, deployment recipes, their bad inputs."""
+
+from __future__ import annotations
+
+import json
+import os
+import runpy
+import shutil
+from pathlib import Path
+
+import pytest
+
+UNIT = Path(__file__).resolve().parents[1] / "unit" / "test_compile_conformance.py"
+SHARED = runpy.run_path(str(UNIT))
+HERE, RUN, COMPARE = SHARED["HERE"], SHARED["RUN"], SHARED["COMPARE"]
+CASES = [case for case in SHARED["CASES"] if case.get("build")]
+RECIPES = json.loads((HERE / "cases.json").read_text())["recipes"]
+SECOND_MODEL = "engine-second-model"
+NEGATIVE = [
+    case
+    for case in SHARED["NEGATIVE"]
+    if case not in SHARED["NO_TOOLS"] and case["id"] != SECOND_MODEL
+]
+SMALL = ["--target", "gfx950", "--profile", "p1", "--library-root", "negative/library"]
+
+
+def run(*words: str) -> tuple[int, str, str]:
+    """Run one command line in the vectors' folder."""
+    return SHARED["run_command"]("", list(words))
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])
+def test_a_build_adds_the_published_bytes(case, tmp_path):
+    out = tmp_path / "engine"
+    assert SHARED["run_command"]("", RUN.compile_arguments(case, str(out)))[0] == 0
+    words = ("validate", "--engine", str(out), "--library-root", "library")
+    code, output, error = run(*words, "--build")
+    assert (code, error) == (0, "")
+    both = tmp_path / "both"
+    shutil.copytree(HERE / "expected" / case["name"], both)
+    shutil.copytree(HERE / "expected-built" / case["name"], both, dirs_exist_ok=True)
+    assert COMPARE.compare(str(both), str(out)) == []
+    listed = json.loads((HERE / "expected" / "validate.json").read_text())[case["name"]]
+    assert json.loads(output) == listed["validate_build"]["stdout"]
+    assert run(*words)[0] == 0
+
+
+@pytest.mark.parametrize("name", ["built twice", "published"])
+def test_a_built_engine_stays_valid(name, tmp_path):
+    case = CASES[0]
+    out = tmp_path / "engine"
+    shutil.copytree(HERE / "expected" / case["name"], out)
+    shutil.copytree(HERE / "expected-built" / case["name"], out, dirs_exist_ok=True)
+    words = ("validate", "--engine", str(out), "--library-root", "library")
+    if name == "built twice":
+        before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+        assert run(*words, "--build")[0] == 0
+        after = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+        assert before == after
+    assert run(*words)[::2] == (0, "")
+
+
+STEM = "netra_clamp_7c5fc1bbe8523af6_gfx950"
+LIES = [
+    (f"hsaco/{STEM}.hsaco", b"\0", "", "another code object"),
+    (f"metadata/{STEM}.text", b"\0", "", "content differs from the code object"),
+    (f"metadata/{STEM}.metadata.txt", b"\n", "", "content differs from the code object"),
+    (f"metadata/{STEM}.json", b"", '"vgpr_count":4', "record differs from the code object"),
+    (f"metadata/{STEM}.json", b"", '"text_sha256":"c', "record differs from the code object"),
+]
+
+
+@pytest.mark.parametrize(("name", "added", "edited", "fact"), LIES)
+def test_an_edited_build_result_is_named(name, added, edited, fact, tmp_path):
+    out = tmp_path / "engine"
+    shutil.copytree(HERE / "expected" / CASES[0]["name"], out)
+    shutil.copytree(HERE / "expected-built" / CASES[0]["name"], out, dirs_exist_ok=True)
+    path = out / name
+    data = path.read_bytes()
+    if edited:
+        assert edited.encode() in data
+        other = "5" if edited[-1] != "5" else "6"
+        data = data.replace(edited.encode(), (edited[:-1] + other).encode())
+    path.write_bytes(data + added)
+    code, _, error = run("validate", "--engine", str(out), "--library-root", "library")
+    assert code == 2
+    named = f"metadata/{STEM}.json" if name.startswith("hsaco/") else name
+    assert error.startswith(f"netra: {out}/{named}")
+    assert (fact in error) == (not name.startswith("hsaco/"))
+
+
+@pytest.mark.parametrize("case", RECIPES, ids=[case["name"] for case in RECIPES])
+def test_a_deployment_recipe_builds_the_published_bytes(case, tmp_path):
+    out = tmp_path / "out"
+    recipe = f"../recipes/{case['name']}.json"
+    words = ("recipe", "--repo-root", "library", "--deployment", recipe, "--output", str(out))
+    code, _, error = run(*words, *case["options"])
+    assert (code, error) == (0, "")
+    expected = HERE / "expected" / "recipes" / case["name"]
+    for path in sorted(expected.rglob("*")):
+        if path.is_file():
+            made = out / path.relative_to(expected)
+            assert RUN.lines(path) == RUN.lines(made), path.name
+    assert run(*words, *case["options"])[0] == 0
+
+
+@pytest.mark.parametrize("case", NEGATIVE, ids=[case["id"] for case in NEGATIVE])
+def test_a_bad_input_is_answered_as_it_should_be(case):
+    arguments = ["--cli", "", "--recipe", "recipe", "--prefix", "netra: "]
+    assert SHARED["judge"](arguments, case["id"]) == {"DIFFERENT": 0, "open holes": 0}
+
+
+def test_a_second_model_leaves_nothing_of_the_first(tmp_path):
+    """The published compiler keeps the old sources, which then stop its build."""
+    out, fresh = tmp_path / "out", tmp_path / "fresh"
+    one, two = "negative/one-model.json", "negative/fixed-constant-negative.json"
+    for model, target in ((one, out), (two, out), (two, fresh)):
+        code, _, _ = run("compile", "--model", model, *SMALL, "--output", str(target))
+        assert code == 0
+    left = sorted(os.path.relpath(path, out) for path in out.rglob("*"))
+    assert left == sorted(os.path.relpath(path, fresh) for path in fresh.rglob("*"))
+    words = ("validate", "--engine", str(out), "--library-root", "negative/library", "--build")
+    assert run(*words)[0] == 0

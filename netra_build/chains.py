@@ -62,6 +62,7 @@ def numerics_action(unit: Unit, member: Member, seeds: Sequence[int], report: Pl
         "hsaco": unit.hsaco_name,
         "symbol": member.symbol,
         "tactic": member.subject,
+        "variant": member.golden.variant if member.golden else "",
         "specialization": dict(member.instance.contract.specialization),
         "seeds": list(seeds),
     }

@@ -10,6 +10,7 @@ from netra_build.core.canonical_json import Json
 from netra_build.core.errors import BadInput, EvidenceIncomplete, Refused
 from netra_build.core.graph import Place, Root
 from netra_build.core.nearest import nearest_hint
+from netra_build.load.evidence import has_evidence, require_evidence
 from netra_build.load.golden import golden_sources, match_golden
 from netra_build.load.kernel_abi import read_abi
 from netra_build.load.library import Library
@@ -20,6 +21,9 @@ from netra_build.records.golden import GoldenSource
 from netra_build.records.plan import EnginePlan, KernelInstance
 from netra_build.records.tactic import Catalog, FixedTactic
 from netra_build.reference.known import TACTICS as NUMERIC_TACTICS
+
+PROVEN = ("verified", "accepted")
+"""Maturities that evidence has to carry."""
 
 UNIT_GRID = (1, 1, 1)
 """Grid of a tactic that is built on its own, outside any engine."""
@@ -252,7 +256,17 @@ def _member(
             location=instance.tactic.location,
             hint="write one and run netra golden accept, or set golden: optional",
         )
+    refuse_unproven(library, instance.tactic, golden)
     return Member(instance, arguments, read_abi(library, tactic), golden)
+
+
+def refuse_unproven(library: Library, tactic: FixedTactic, golden: GoldenSource | None) -> None:
+    """Raise unless evidence of the golden bytes carries the tactic's maturity.
+
+    Libraries without evidence records keep theirs elsewhere and are taken at their word.
+    """
+    if golden is not None and tactic.maturity in PROVEN and has_evidence(library):
+        require_evidence(library, golden, tactic.maturity)
 
 
 def _recipe_member(
@@ -276,6 +290,7 @@ def _recipe_member(
     contract = close_contract(tactic, closing, member.location)
     instance = instantiate(tactic, contract, member.macro_symbols, member.location)
     golden = match_golden(golden_sources(library, member.tactic), member.definitions)
+    refuse_unproven(library, tactic, golden)
     return Member(instance, _kernargs(abi), abi, golden)
 
 

@@ -20,8 +20,10 @@ COMMANDS = {
     "inspect": "inspect_engine",
     "list-tactics": "list_tactics",
     "validate": "validate",
+    "evidence": "evidence_add",
     "golden": "golden_accept",
     "pin": "pin",
+    "promote": "promote",
     "rebuild": "rebuild",
     "recipe": "recipe",
 }

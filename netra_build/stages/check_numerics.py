@@ -26,8 +26,8 @@ def run(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
     """Return the report under the role ``report``; raise ``Refused`` at the first difference.
 
     Inputs: ``hsaco`` and its listing ``dis``. Parameters: ``hsaco`` (name), ``symbol``,
-    ``tactic`` (id), ``specialization`` and ``seeds``: the random case runs with each of them,
-    every other case with the first.
+    ``tactic`` (id), ``variant``, ``specialization`` and ``seeds``: the random case runs with
+    each of them, every other case with the first.
     """
     try:
         from netra_build.asm.code_object import read_code_object
@@ -48,6 +48,7 @@ def run(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
         "format": FORMAT,
         "scope": SCOPE,
         "tactic": tactic,
+        "variant": parameters["variant"],
         "symbol": symbol,
         "text_sha256": sha256_hex(read_code_object(inputs["hsaco"], hsaco).text),
         "verdict": "passed",

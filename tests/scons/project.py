@@ -21,6 +21,7 @@ PARTS = (
     "manifests",
     "recipes",
     "golden",
+    "evidence",
     "schemas",
 )
 ENGINE = "qwen36_moe_m1"

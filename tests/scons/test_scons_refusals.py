@@ -227,8 +227,17 @@ def test_stale_pins_are_noted_and_refused_when_locked(built: Project) -> None:
     assert built.scons(f"engine={ENGINE}", "locked=1").status == 0
 
 
+def demote(project: Project) -> None:
+    """Make the three tactics experiments again."""
+    path = project.path("manifests/gfx950/tactics/moe_decode.json")
+    catalog = json.loads(path.read_text())
+    for entry in catalog["tactics"]:
+        entry["maturity"] = "experiment"
+    path.write_text(json.dumps(catalog))
+
+
 def test_without_the_opt_in_an_experiment_falls_back_and_this_is_said(built: Project) -> None:
-    built.edit(f"recipes/{ENGINE}.yaml", "allow_experimental: true\n", "")
+    demote(built)
     done = built.scons(f"engine={ENGINE}")
     assert done.status == 0
     notes = [line for line in done.output.splitlines() if line.startswith("netra: ")]
@@ -238,6 +247,34 @@ def test_without_the_opt_in_an_experiment_falls_back_and_this_is_said(built: Pro
     )
     assert len(notes) == 3
     assert built.seal()["kernels"] == []
+
+
+def test_the_opt_in_is_recorded(built: Project) -> None:
+    demote(built)
+    recipe = built.path(f"recipes/{ENGINE}.yaml")
+    recipe.write_text(recipe.read_text() + "allow_experimental: true\n")
+    assert built.seal()["recipe"]["allow_experimental"] is False
+    done = built.scons("-j2", f"engine={ENGINE}")
+    assert done.status == 0, done.errors
+    assert built.seal()["recipe"]["allow_experimental"] is True
+    assert len(built.seal()["kernels"]) == 3
+
+
+def test_evidence_of_other_bytes_is_refused(built: Project) -> None:
+    path = built.path(f"evidence/gfx950/{SILU}.simulated.json")
+    record = json.loads(path.read_text())
+    text_digest = record["text_sha256"]
+    record["text_sha256"] = "0" * 64
+    path.write_text(json.dumps(record))
+    done = built.scons(f"engine={ENGINE}")
+    assert done.status == 1
+    assert done.errors == (
+        f"netra: evidence/gfx950/{SILU}.simulated.json: evidence of {SILU} speaks of another "
+        f".text; expected {text_digest}, got {'0' * 64}\n"
+        "hint: run the kernel again and netra evidence add the new report\n"
+    )
+    path.unlink()
+    assert built.scons(f"engine={ENGINE}").status == 3
 
 
 def test_a_missing_golden_source_is_incomplete_evidence(built: Project) -> None:

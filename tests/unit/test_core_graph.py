@@ -80,7 +80,7 @@ def test_a_graph_runs_in_order(tmp_path: Path) -> None:
 def test_a_failing_action_writes_nothing_and_is_explained_by_its_hint(tmp_path: Path) -> None:
     RealDisk().write_bytes(tmp_path / "source/in.txt", b"because")
     action = Action(REFUSE, "it", (("made", PRODUCT),), hints=(("why", SOURCE),))
-    with pytest.raises(BadInput, match=r"^no: because$"):
+    with pytest.raises(BadInput, match=r"^it: no: because$"):
         run_action(action, execution(tmp_path, action))
     assert not (tmp_path / "out").exists()
 

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 TACTICS = frozenset(
     {
+        "attention_gqa4_fp8kv",
+        "attention_gqa8_fp8kv",
+        "attention_splitseq_prepare",
+        "attention_splitseq_stage1",
+        "attention_splitseq_stage2",
         "dense_m1_fp8_four_wave_lds",
         "dense_m1_fp8_one_wave",
         "gdn_h_m8192_bv16_varlen",

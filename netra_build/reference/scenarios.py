@@ -8,9 +8,11 @@ from typing import TypeVar
 
 from netra_build.core.errors import BadInput
 from netra_build.core.nearest import nearest_hint
+from netra_build.reference import scenarios_attention as attention
 from netra_build.reference import scenarios_flat as flat
 from netra_build.reference import scenarios_gdn as gdn
 from netra_build.reference import scenarios_moe as moe
+from netra_build.reference import scenarios_splitseq as splitseq
 from netra_build.reference.scenario import Scenario
 
 T = TypeVar("T")
@@ -29,12 +31,18 @@ class Entry:
 
 
 _ONE: Mapping[str, Mapping[str, int]] = {"": {}}
+_BY_INDEX: Mapping[str, Mapping[str, int]] = {f"qo{n}": {attention.BITS: n} for n in (32, 64)}
 _BY_WAVES: Mapping[str, Mapping[str, int]] = {f"waves{n}": {WAVES: n} for n in (1, 4, 8)}
 
 SCENARIOS: Mapping[str, Entry] = {
     "moe_gate_up_decode_m1": Entry(moe.decode, moe.MOE_CASES, _ONE),
     "moe_silu_quant_decode_m1": Entry(moe.decode, moe.MOE_CASES, _ONE),
     "moe_down_reduce_decode_m1": Entry(moe.decode, moe.MOE_CASES, _ONE),
+    "attention_splitseq_prepare": Entry(splitseq.prepare_launch, splitseq.PREPARE_CASES, _ONE),
+    "attention_splitseq_stage1": Entry(splitseq.stage1_launch, splitseq.STAGE1_CASES, _ONE),
+    "attention_splitseq_stage2": Entry(splitseq.stage2_launch, splitseq.STAGE2_CASES, _ONE),
+    "attention_gqa4_fp8kv": Entry(attention.extend, attention.EXTEND_CASES, _ONE),
+    "attention_gqa8_fp8kv": Entry(attention.extend, attention.EXTEND_CASES, _BY_INDEX),
     "router_bf16_verify_m16": Entry(flat.router, flat.FLOAT_CASES, _ONE),
     flat.ONE_WAVE: Entry(flat.dense, flat.CODE_CASES, _ONE),
     flat.FOUR_WAVES: Entry(flat.dense, flat.CODE_CASES, _ONE),

@@ -1,0 +1,234 @@
+"""Launches of the split-sequence attention kernels: prepare, stage 1 and stage 2."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from netra_build.reference.attention_splitseq import (
+    DIMENSIONS,
+    KV_HEADS,
+    QUERY_HEADS,
+    Partials,
+    SplitInputs,
+    prepare,
+    stage1,
+    stage2,
+)
+from netra_build.reference.formats import F32, to_bf16
+from netra_build.reference.scenario import Array, Bound, Scenario, generator, junk
+from netra_build.reference.scenarios_attention import (
+    NUMBERS,
+    POOL,
+    USUAL,
+    bits_of,
+    codes,
+    with_junk_above,
+)
+
+ROWS_MAX = 16
+TABLE_SLOTS = 4160
+EDGES = (1, 15, 16, 31, 32, 33, 63, 64, 65, 127, 129)
+
+PARTIAL_REASON = (
+    "the order of the denominator's sum and the last bit of an exponential are free; 2e-7 of the "
+    "largest output of the head is what some 100 roundings of the denominator leave"
+)
+LSE_REASON = "m + ln l: both terms and the logarithm are rounded to float32"
+MERGE_REASON = "the last bit of an exponential is free; the rounding to bf16 may flip"
+
+Lengths = tuple[tuple[int, ...], tuple[int, ...]]
+
+PREPARE: Mapping[str, tuple[int, int]] = {
+    "no_token": (9, 0),
+    "one_token": (0, 1),
+    "all_tokens": (0, ROWS_MAX),
+    "long_prefix": (4095, ROWS_MAX),
+    "last_slot": (TABLE_SLOTS - 5, 5),
+}
+"""Prefix and new tokens."""
+
+PREPARE_CASES = ("random", *PREPARE, "negative_slots")
+
+LENGTHS: Mapping[str, Lengths] = {
+    "one_split": ((1, 15, 16, 33), (1, 1, 1, 1)),
+    "tile_edges": ((31, 32, 33, 63, 64, 65), (1, 1, 2, 3, 2, 3)),
+    "empty_splits": ((1, 33, 64, 100), (129, 129, 7, 3)),
+    "window_lengths": ((4094, 4095, 4096), (3, 16, 129)),
+}
+"""Keys and splits of each row."""
+
+STAGE1_CASES = ("random", *LENGTHS, *NUMBERS)
+STAGE2_CASES = ("random", *LENGTHS, "far_apart", "zeros", "equal")
+
+
+def prepare_launch(
+    tactic: str, specialization: Mapping[str, int], case: str, seed: int
+) -> Scenario:
+    """Return a launch of prepare: a table of 4 requests."""
+    rng = generator(tactic, case, seed)
+    drawn = int(rng.integers(0, TABLE_SLOTS - ROWS_MAX)), int(rng.integers(0, ROWS_MAX + 1))
+    prefix, tokens = PREPARE.get(case, drawn)
+    table = rng.integers(0, 2**31 - 1, (4, TABLE_SLOTS), dtype=np.int32)
+    if case == "negative_slots":
+        prefix, tokens = 100, ROWS_MAX
+        table[:, prefix : prefix + 3] = -1
+    request = rng.integers(0, 4, 1)
+    unified, lengths = junk("uint64", TABLE_SLOTS), junk("int32", ROWS_MAX)
+    after, seen = prepare(unified, lengths, prefix, table, int(request[0]), tokens)
+    return Scenario(
+        label=f"{tactic}/{case}/{seed}",
+        tactic=tactic,
+        specialization=specialization,
+        values={
+            "unified_indices": unified,
+            "seq_lens": lengths,
+            "prefix_len": np.array([prefix], np.int32),
+            "req_to_token": table,
+            "req_pool_index": with_junk_above(request, rng),
+            "stride": TABLE_SLOTS,
+            "M": tokens,
+        },
+        grid=(1, 1, 1),
+        block=(64, 1, 1),
+        expected={"unified_indices": after, "seq_lens": seen},
+    )
+
+
+def _rows(case: str, rng: np.random.Generator) -> Lengths:
+    if case in LENGTHS:
+        return LENGTHS[case]
+    count = int(rng.integers(1, 5))
+    keys = rng.choice(EDGES, count)
+    keys = np.where(rng.random(count) < 0.6, keys, rng.integers(1, 300, count))
+    return tuple(int(n) for n in keys), tuple(int(n) for n in rng.integers(1, 9, count))
+
+
+def stage1_launch(tactic: str, specialization: Mapping[str, int], case: str, seed: int) -> Scenario:
+    """Return a launch of stage 1; the strides of keys, values and partials have gaps."""
+    rng = generator(tactic, case, seed)
+    inputs = _stage1_inputs(case, rng)
+    rows, splits = len(inputs.seq_lens), int(inputs.num_kv_splits.max())
+    before = Partials(
+        junk("float32", rows, QUERY_HEADS, splits, DIMENSIONS),
+        junk("float32", rows, QUERY_HEADS, splits),
+    )
+    after = stage1(inputs, before)
+    largest = np.abs(after.mid.astype(np.float64)).max(axis=(2, 3), keepdims=True)
+    return Scenario(
+        label=f"{tactic}/{case}/{seed}",
+        tactic=tactic,
+        specialization=specialization,
+        values=_stage1_kernargs(inputs, before, rng),
+        grid=(rows, KV_HEADS, splits),
+        block=(256, 1, 1),
+        expected={"mid": after.mid, "lse": after.lse},
+        bounds={
+            "mid": Bound(4, 2e-7 * largest, PARTIAL_REASON),
+            "lse": Bound(2, 1e-6, LSE_REASON),
+        },
+    )
+
+
+def _stage1_inputs(case: str, rng: np.random.Generator) -> SplitInputs:
+    numbers = NUMBERS.get(case, USUAL)
+    keys, splits = _rows(case, rng)
+    pool = (POOL, KV_HEADS, DIMENSIONS)
+    return SplitInputs(
+        q=to_bf16(numbers.queries(rng, (len(keys), QUERY_HEADS, DIMENSIONS))),
+        k_buf=codes(numbers.keys(rng, pool)),
+        v_buf=codes(numbers.values(rng, pool)),
+        kv_indices=rng.integers(0, POOL, max(keys)).astype(np.uint64),
+        seq_lens=np.array(keys, np.int32),
+        num_kv_splits=np.array(splits, np.int32),
+        sm_scale=np.float32(numbers.scale / np.sqrt(DIMENSIONS)),
+    )
+
+
+def _spaced(array: Array, gap: int) -> Array:
+    """Return rows [.., D] with ``gap`` more elements of junk behind each, as one flat array."""
+    wide = junk(str(array.dtype), *array.shape[:-1], array.shape[-1] + gap)
+    wide[..., : array.shape[-1]] = array
+    return wide.reshape(-1)
+
+
+def _stage1_kernargs(
+    inputs: SplitInputs, before: Partials, rng: np.random.Generator
+) -> dict[str, Array | int]:
+    """Return the kernargs in order: gaps of 16 elements in q, 32 in keys and 48 in values."""
+    splits = before.lse.shape[2]
+    return {
+        "q": _spaced(inputs.q, 16),
+        "k_buf": _spaced(inputs.k_buf, 32),
+        "v_buf": _spaced(inputs.v_buf, 48),
+        "sm_scale": bits_of(inputs.sm_scale),
+        "seq_lens": inputs.seq_lens,
+        "kv_indices": with_junk_above(inputs.kv_indices.astype(np.int64), rng),
+        "mid": before.mid,
+        "lse": before.lse,
+        "num_kv_splits": inputs.num_kv_splits,
+        "q_tok": QUERY_HEADS * (DIMENSIONS + 16),
+        "q_head": DIMENSIONS + 16,
+        "k_tok": KV_HEADS * (DIMENSIONS + 32),
+        "k_head": DIMENSIONS + 32,
+        "v_tok": KV_HEADS * (DIMENSIONS + 48),
+        "v_head": DIMENSIONS + 48,
+        **_partial_strides(splits),
+        "scratch": 0,
+        "profile": 0,
+    }
+
+
+def _partial_strides(splits: int) -> dict[str, Array | int]:
+    return {
+        "mid_tok": QUERY_HEADS * splits * DIMENSIONS,
+        "mid_head": splits * DIMENSIONS,
+        "mid_split": DIMENSIONS,
+    }
+
+
+def stage2_launch(tactic: str, specialization: Mapping[str, int], case: str, seed: int) -> Scenario:
+    """Return a launch of stage 2; partials of empty splits are junk."""
+    rng = generator(tactic, case, seed)
+    keys, splits = _rows(case, rng)
+    partials = _partials(case, rng, len(keys), max(splits))
+    v_scale = np.float32(rng.uniform(0.25, 4.0))
+    lengths, counts = np.array(keys, np.int32), np.array(splits, np.int32)
+    merged = stage2(partials, v_scale, lengths, counts)
+    return Scenario(
+        label=f"{tactic}/{case}/{seed}",
+        tactic=tactic,
+        specialization=specialization,
+        values={
+            "mid": partials.mid,
+            "lse": partials.lse,
+            "out": junk("uint16", len(keys), QUERY_HEADS, DIMENSIONS),
+            "v_scale": bits_of(v_scale),
+            "seq_lens": lengths,
+            "num_kv_splits": counts,
+            **_partial_strides(max(splits)),
+            "o_tok": QUERY_HEADS * DIMENSIONS,
+            "o_head": DIMENSIONS,
+            "scratch": 0,
+            "profile": 0,
+        },
+        grid=(len(keys), QUERY_HEADS, 1),
+        block=(DIMENSIONS, 1, 1),
+        expected={"out": merged},
+        bounds={"out": Bound(1, 0.0, MERGE_REASON)},
+    )
+
+
+def _partials(case: str, rng: np.random.Generator, rows: int, splits: int) -> Partials:
+    mid: F32 = rng.standard_normal((rows, QUERY_HEADS, splits, DIMENSIONS)).astype(np.float32)
+    lse: F32 = (rng.standard_normal((rows, QUERY_HEADS, splits)) * 3).astype(np.float32)
+    if case == "zeros":
+        mid = np.zeros_like(mid)
+    if case == "equal":
+        lse = np.full_like(lse, 2.5)
+    if case == "far_apart":
+        # Weights down to the smallest subnormal, against values that keep them visible.
+        lse = (rng.uniform(-100, 0, lse.shape)).astype(np.float32)
+        mid = (mid * np.float32(2.0**100)).astype(np.float32)
+    return Partials(mid, lse)

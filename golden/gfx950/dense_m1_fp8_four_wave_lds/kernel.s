@@ -26,11 +26,12 @@
 //       2      work-group x
 //       3      wave
 //       4:13   activation, activation_scale, weight, weight_scale, out, each advanced
-//       14     tile; byte offset
+//       14     tile
 //       15     blocks that follow
 //       16, 17 a_s, w_s
 //       18, 19 a_s, w_s of the next block
-//       20:22  bytes to the next block in activation, weight, both scales; 0 after the last
+//       20:22  temporaries; then bytes to the next block in activation, weight, both scales, 0 after
+//              the last
 // VGPR  0      lane
 //       1      LDS address of the lane's activations, 16 * (lane / 16)
 //       2      byte offset into the weights, 16 * lane
@@ -60,25 +61,24 @@ netra_dense_m1_n2048_k4096_fp8e4m3_bf16_identity_gfx950_wave4_lds:
 	v_and_b32 v1, 48, v0
 	v_lshlrev_b32 v2, 4, v0
 	v_mov_b32 v3, 0                                           // acc = +0
-	s_lshl_b32 s14, s3, 5
+	s_lshl_b32 s20, s3, 5
 	v_lshlrev_b32 v24, 2, v0
-	v_add_u32 v24, s14, v24                                   // 32 * wave + 4 * lane
+	v_add_u32 v24, s20, v24                                   // 32 * wave + 4 * lane
 	s_lshl_b32 s14, s2, 2
 	s_add_u32 s14, s14, s3                                    // tile
+	s_lshr_b32 s21, s14, 3                                    // row of weight scales, 8 tiles each
 	s_mov_b32 s15, 31                                         // blocks after the first
 	s_waitcnt lgkmcnt(0)                                      // the pointers
 
-// weight + 65536 * tile; weight_scale + 128 * (x / 2), since 8 tiles share a row of scales;
-// out + 32 * tile.
+// weight + 65536 * tile; weight_scale + 128 * row; out + 32 * tile.
 	s_lshl_b32 s20, s14, 16
 	s_add_u32 s8, s8, s20
 	s_addc_u32 s9, s9, 0
-	s_lshr_b32 s20, s2, 1
-	s_lshl_b32 s20, s20, 7
+	s_lshl_b32 s20, s21, 7
 	s_add_u32 s10, s10, s20
 	s_addc_u32 s11, s11, 0
-	s_lshl_b32 s14, s14, 5
-	s_add_u32 s12, s12, s14
+	s_lshl_b32 s20, s14, 5
+	s_add_u32 s12, s12, s20
 	s_addc_u32 s13, s13, 0
 
 // The first block: 8 lanes of a wave load 32 activations, all lanes the weights.

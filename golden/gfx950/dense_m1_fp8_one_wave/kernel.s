@@ -25,10 +25,11 @@
 //       2      work-group x (= tile)
 //       4:13   activation, activation_scale, weight, weight_scale, out, each advanced
 //       14     byte offset
-//       15     pairs of blocks that follow
+//       15     row of weight scales
 //       16:17  a_s of an even and an odd block
 //       18:19  w_s of an even and an odd block
-//       20:22  bytes to the next pair in activation, weight, both scales; 0 after the last
+//       20     pairs of blocks that follow
+//       21:23  bytes to the next pair in activation, weight, both scales; 0 after the last
 //       24:27  a_s, w_s of the next pair
 // VGPR  0      lane
 //       1      byte offset into the activations, 16 * (lane / 16)
@@ -54,15 +55,15 @@ netra_dense_m1_n2048_k4096_fp8e4m3_bf16_identity_gfx950_wave1:
 	v_and_b32 v1, 48, v0
 	v_lshlrev_b32 v2, 4, v0
 	v_mov_b32 v3, 0                                           // acc = +0
-	s_mov_b32 s15, 15                                         // pairs of blocks after the first
+	s_mov_b32 s20, 15                                         // pairs of blocks after the first
+	s_lshr_b32 s15, s2, 3                                     // row of weight scales, 8 tiles each
 	s_waitcnt lgkmcnt(0)                                      // the pointers
 
 // weight + 65536 * tile; weight_scale + 128 * (tile / 8); out + 32 * tile.
 	s_lshl_b32 s14, s2, 16
 	s_add_u32 s8, s8, s14
 	s_addc_u32 s9, s9, 0
-	s_lshr_b32 s14, s2, 3
-	s_lshl_b32 s14, s14, 7
+	s_lshl_b32 s14, s15, 7
 	s_add_u32 s10, s10, s14
 	s_addc_u32 s11, s11, 0
 	s_lshl_b32 s14, s2, 5
@@ -84,17 +85,17 @@ netra_dense_m1_n2048_k4096_fp8e4m3_bf16_identity_gfx950_wave1:
 
 // One pair of blocks; the scales of the next pair are loaded meanwhile.
 .Lnetra_dense_m1_n2048_k4096_fp8e4m3_bf16_identity_gfx950_wave1_pair:
-	s_cmp_lg_u32 s15, 0
-	s_cselect_b32 s20, 0x100, 0                               // 2 blocks of 128 activations
-	s_cselect_b32 s21, 0x1000, 0                              // 2 blocks of 2048 bytes of weights
-	s_cselect_b32 s22, 8, 0                                   // 2 scales
-	s_add_u32 s4, s4, s20
+	s_cmp_lg_u32 s20, 0
+	s_cselect_b32 s21, 0x100, 0                               // 2 blocks of 128 activations
+	s_cselect_b32 s22, 0x1000, 0                              // 2 blocks of 2048 bytes of weights
+	s_cselect_b32 s23, 8, 0                                   // 2 scales
+	s_add_u32 s4, s4, s21
 	s_addc_u32 s5, s5, 0
-	s_add_u32 s8, s8, s21
+	s_add_u32 s8, s8, s22
 	s_addc_u32 s9, s9, 0
-	s_add_u32 s6, s6, s22
+	s_add_u32 s6, s6, s23
 	s_addc_u32 s7, s7, 0
-	s_add_u32 s10, s10, s22
+	s_add_u32 s10, s10, s23
 	s_addc_u32 s11, s11, 0
 	s_load_dwordx2 s[24:25], s[6:7], 0                        // a_s of the next pair
 	s_load_dwordx2 s[26:27], s[10:11], 0                      // w_s of the next pair
@@ -123,7 +124,7 @@ netra_dense_m1_n2048_k4096_fp8e4m3_bf16_identity_gfx950_wave1:
 	s_waitcnt lgkmcnt(0)                                      // the scales of the next pair
 	s_mov_b64 s[16:17], s[24:25]
 	s_mov_b64 s[18:19], s[26:27]
-	s_sub_u32 s15, s15, 1
+	s_sub_u32 s20, s20, 1
 	s_cbranch_scc0 .Lnetra_dense_m1_n2048_k4096_fp8e4m3_bf16_identity_gfx950_wave1_pair                                  // until the count falls below 0
 
 // Lanes 0 .. 15 hold the 16 columns once, the other lanes repeat them.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import product
 
 from netra_build.choose.documents import engine_documents, engine_sources
@@ -22,6 +23,9 @@ from netra_build.load.library import Library
 from netra_build.load.profiles import choose_profile, load_profiles
 from netra_build.records.model import Model
 from netra_build.records.plan import EnginePlan
+
+OPTION_DOCUMENTS = ("memory_plan.json", "explain.json", "graph_recipe.json")
+"""Documents that other options (placement, experiments) would give another content."""
 
 HINT = "the file was edited, or the library is not the one that the engine was compiled from"
 NOT_DERIVED = ("compiler", "engine_id")
@@ -44,25 +48,25 @@ def check_against_library(engine: EngineFolder, library: Library, *, strict: boo
     The options of the compilation (experiments, placement) are not recorded; they are the ones
     that give the least difference.
     """
-    found: tuple[str, Difference] | None = None
+    lies = []
     for plan in _plans(engine, library, strict):
-        found = _first_lie(engine, plan)
-        if found is None:
+        lie = _first_lie(engine, plan)
+        if lie is None:
             if plan.problems:
                 raise plan.problems[0]
             return
-        if not found[0].endswith(("explain.json", "memory_plan.json")):
+        lies.append(lie)
+        if lie.name not in OPTION_DOCUMENTS:
             break
-    if found is not None:
-        name, difference = found
-        pointer = f"#{difference.pointer}" if difference.pointer else ""
-        raise BadInput(
-            "content differs from what the graph and the library give",
-            location=engine.location(name) + pointer,
-            expected=difference.expected,
-            got=difference.actual,
-            hint=HINT,
-        )
+    lie = max(lies, key=lambda item: item.position)
+    pointer = f"#{lie.difference.pointer}" if lie.difference.pointer else ""
+    raise BadInput(
+        "content differs from what the graph and the library give",
+        location=engine.location(lie.name) + pointer,
+        expected=lie.difference.expected,
+        got=lie.difference.actual,
+        hint=HINT,
+    )
 
 
 def _plans(engine: EngineFolder, library: Library, strict: bool) -> Iterator[EnginePlan]:
@@ -125,24 +129,36 @@ def _golden(engine: EngineFolder, manifest: Fields) -> dict[str, bytes] | None:
     return found or None
 
 
-def _first_lie(engine: EngineFolder, plan: EnginePlan) -> tuple[str, Difference] | None:
-    for name, data in engine_sources(plan).items():
+@dataclass(frozen=True)
+class _Lie:
+    """The first difference of one derivation, and how many files before it were true."""
+
+    name: str
+    difference: Difference
+    position: int
+
+
+def _first_lie(engine: EngineFolder, plan: EnginePlan) -> _Lie | None:
+    sources = engine_sources(plan)
+    for position, (name, data) in enumerate(sources.items()):
         if not engine.has(name):
-            return name, Difference("", "a file", "nothing")
+            return _Lie(name, Difference("", "a file", "nothing"), position)
         if engine.read(name) != data:
-            return name, Difference("", "other bytes", f"sha256 {engine.sha256(name)}")
+            actual = f"sha256 {engine.sha256(name)}"
+            return _Lie(name, Difference("", "other bytes", actual), position)
     documents = engine_documents(plan)
-    order = [name for name in documents if name not in (MANIFEST, "explain.json")]
-    for name in (*order, MANIFEST, "explain.json"):
-        actual = copy.deepcopy(engine.document(name))
+    late = ("memory_plan.json", "graph_recipe.json", MANIFEST, "explain.json")
+    order = (*(name for name in documents if name not in late), *late)
+    for position, name in enumerate(order, start=len(sources)):
+        actual_document = copy.deepcopy(engine.document(name))
         expected = documents[name]
         if name == MANIFEST:
-            _forget(expected, actual)
+            _forget(expected, actual_document)
         elif name == "validation_plan.json":
-            _forget_progress(engine, expected, actual)
-        difference = first_difference(expected, actual)
+            _forget_progress(engine, expected, actual_document)
+        difference = first_difference(expected, actual_document)
         if difference is not None:
-            return name, difference
+            return _Lie(name, difference, position)
     return None
 
 

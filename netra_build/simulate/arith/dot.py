@@ -22,24 +22,41 @@ def exact_dot(a: Array, b: Array, c: Array) -> Array:
     return _canonical(round_sum(np.matmul(a, b), c.astype(F64)))
 
 
-def rounded_dot(a: Array, b: Array, c: Array) -> Array:
+def rounded_dot(a: Array, b: Array, c: Array, significant_bits: int) -> Array:
     """Return the float32 nearest to the exact a @ b + c; each single product must be exact.
 
-    The float64 sum has a known error bound. Where the bound leaves two float32 candidates, the
-    products are summed exactly.
+    Where the operands' exponents lie close together the float64 product is exact. Elsewhere its
+    error has a known bound, and where that leaves two float32 candidates, the products are
+    summed exactly one by one. ``significant_bits`` is the width of the operands' mantissas.
     """
+    product = np.matmul(a, b)
     exact_c = c.astype(F64)
-    total = np.matmul(a, b) + exact_c
+    result = round_sum(product, exact_c)
+    depth = a.shape[-1]
+    allowed = 53 - 2 * significant_bits - int(np.ceil(np.log2(depth + 1)))
+    spread = _spread(a, 2)[:, :, None] + _spread(b, 1)[:, None, :]
+    inexact = spread > allowed
+    if not inexact.any():
+        return _canonical(result)
     size = np.matmul(np.abs(a), np.abs(b)) + np.abs(exact_c)
-    bound = size * ((a.shape[-1] + 8) * _UNIT)
+    bound = size * ((depth + 8) * _UNIT)
+    total = product + exact_c
     low, high = (total - bound).astype(F32), (total + bound).astype(F32)
-    result = total.astype(F32)
-    doubtful = (low.view(np.uint32) != high.view(np.uint32)) & np.isfinite(size)
+    doubtful = (low.view(np.uint32) != high.view(np.uint32)) & np.isfinite(size) & inexact
     for n, row, column in np.argwhere(doubtful):
         products = (a[n, row] * b[n, :, column]).tolist()
         products.append(float(exact_c[n, row, column]))
         result[n, row, column] = _sum_once(products)
     return _canonical(result)
+
+
+def _spread(matrix: Array, axis: int) -> Array:
+    """Return how far the exponents of the numbers along an axis lie apart: int64."""
+    exponent = (np.ascontiguousarray(matrix).view(np.int64) >> 52) & 0x7FF
+    highest = exponent.max(axis=axis)
+    lowest = np.where(matrix == 0, 0x7FF, exponent).min(axis=axis)
+    result: Array = np.maximum(highest - lowest, 0)
+    return result
 
 
 def _sum_once(terms: list[float]) -> np.float32:

@@ -23,6 +23,9 @@ _TIE = np.int64(0x10000000)
 _NEAR = np.int64(16)
 """How many float64 units an estimate may be off."""
 
+_SMALLEST_NORMAL = 2.0**-126
+_SUBNORMAL_UNIT = 2.0**-149
+
 Exact = Callable[[Decimal], Decimal]
 
 
@@ -31,8 +34,11 @@ def _round(estimate: Array, x: Array, exact: Exact) -> Array:
     result = estimate.astype(F32)
     bits = np.ascontiguousarray(estimate).view(np.int64)
     doubtful = np.abs((bits & _TIE_MASK) - _TIE) <= _NEAR
-    doubtful |= np.abs(estimate) < 2.0**-126
-    doubtful &= np.isfinite(estimate) & (estimate != 0)
+    tiny = np.abs(estimate) < _SMALLEST_NORMAL
+    if tiny.any():
+        # Subnormal results have ties half way between multiples of their unit.
+        units = np.abs(estimate) / _SUBNORMAL_UNIT
+        doubtful = np.where(tiny, np.abs(units - np.floor(units) - 0.5) < 2.0**-20, doubtful)
     for at in np.argwhere(doubtful):
         place = tuple(at)
         result[place] = _nearest(exact(Decimal(float(x[place]))), estimate[place])

@@ -33,6 +33,7 @@ class Format:
     name: str
     bits: int
     decode: Callable[[Array], Array]
+    significant_bits: int
     exact: bool = False
     interleaved: bool = False
     """Eight-bit operands of the f8f6f4 forms: two halves of 16 consecutive k each."""
@@ -54,18 +55,18 @@ def _from_i8(codes: Array) -> Array:
     return np.ascontiguousarray(codes).view(np.int8).astype(np.int64)
 
 
-BF16 = Format("bf16", 16, _from_bf16)
-F16 = Format("f16", 16, _from_f16)
-F32 = Format("f32", 32, _from_f32)
-I8 = Format("i8", 8, _from_i8)
-FP8 = Format("fp8", 8, narrow.E4M3.decode, exact=True)
-BF8 = Format("bf8", 8, narrow.E5M2.decode)
+BF16 = Format("bf16", 16, _from_bf16, 8)
+F16 = Format("f16", 16, _from_f16, 11)
+F32 = Format("f32", 32, _from_f32, 24)
+I8 = Format("i8", 8, _from_i8, 8)
+FP8 = Format("fp8", 8, narrow.E4M3.decode_bytes, 4, exact=True)
+BF8 = Format("bf8", 8, narrow.E5M2.decode_bytes, 3)
 BY_SELECTOR = (
-    Format("fp8", 8, narrow.E4M3.decode, exact=True, interleaved=True),
-    Format("bf8", 8, narrow.E5M2.decode, interleaved=True),
-    Format("fp6", 6, narrow.E2M3.decode, exact=True),
-    Format("bf6", 6, narrow.E3M2.decode, exact=True),
-    Format("fp4", 4, narrow.E2M1.decode, exact=True),
+    Format("fp8", 8, narrow.E4M3.decode_bytes, 4, exact=True, interleaved=True),
+    Format("bf8", 8, narrow.E5M2.decode_bytes, 3, interleaved=True),
+    Format("fp6", 6, narrow.E2M3.decode, 4, exact=True),
+    Format("bf6", 6, narrow.E3M2.decode, 3, exact=True),
+    Format("fp4", 4, narrow.E2M1.decode, 2, exact=True),
 )
 """Formats of the f8f6f4 forms by the number in cbsz (first operand) and blgp (second)."""
 
@@ -117,8 +118,8 @@ def codes_of(registers: Array, bits: int) -> Array:
     return result
 
 
-def operand_matrix(registers: Array, tile: Tile, fmt: Format) -> Array:
-    """Return an operand as [n, blocks, size, k]; rows for the first, columns for the second.
+def operand_matrix(registers: Array, tile: Tile, fmt: Format, *, second: bool) -> Array:
+    """Return an operand as [n * blocks, size, k], the second one as [n * blocks, k, size].
 
     Codes are moved before they are decoded, since a code is a fraction of a float64.
     """
@@ -126,13 +127,16 @@ def operand_matrix(registers: Array, tile: Tile, fmt: Format) -> Array:
     n, _, count = codes.shape
     by_lane = codes.reshape(n, tile.groups, tile.size, count)
     if tile.blocks > 1:
-        return fmt.decode(by_lane)
+        # Lane groups hold blocks instead of ranges of k.
+        blocks = by_lane.reshape(n * tile.blocks, tile.size, count)
+        return fmt.decode(blocks.swapaxes(1, 2) if second else blocks)
     if fmt.interleaved:
         halves = by_lane.reshape(n, tile.groups, tile.size, 2, count // 2)
-        ordered = halves.transpose(0, 2, 3, 1, 4)
+        ordered = halves.transpose((0, 3, 1, 4, 2) if second else (0, 2, 3, 1, 4))
     else:
-        ordered = by_lane.transpose(0, 2, 1, 3)
-    return fmt.decode(ordered.reshape(n, 1, tile.size, tile.k))
+        ordered = by_lane.transpose((0, 1, 3, 2) if second else (0, 2, 1, 3))
+    shape = (n, tile.k, tile.size) if second else (n, tile.size, tile.k)
+    return fmt.decode(ordered.reshape(shape))
 
 
 def result_matrix(registers: Array, tile: Tile) -> Array:
@@ -188,13 +192,16 @@ def _write(g: Group, first: int, values: Array, d: Decoded) -> None:
         g.V[row] = value
 
 
-def multiply(a: Array, b: Array, c: Array, exact: bool) -> Array:
-    """Return [n, blocks, rows, columns] float32 results of operand matrices and accumulator."""
-    n, blocks, size, depth = a.shape
-    left = a.reshape(n * blocks, size, depth)
-    right = b.reshape(n * blocks, size, depth).swapaxes(1, 2)
-    start = c.reshape(n * blocks, size, size)
-    result = exact_dot(left, right, start) if exact else rounded_dot(left, right, start)
+def multiply(a: Array, b: Array, c: Array, significant_bits: int) -> Array:
+    """Return [n, blocks, rows, columns] float32 results of operand matrices and accumulator.
+
+    ``significant_bits`` is zero when the float64 product is known to be exact.
+    """
+    start = c.reshape(len(a), *c.shape[-2:])
+    if significant_bits:
+        result = rounded_dot(a, b, start, significant_bits)
+    else:
+        result = exact_dot(a, b, start)
     return result.reshape(c.shape)
 
 
@@ -217,14 +224,15 @@ def _build_float(
     get_c = _accumulator(d.operands[3], tile, d, context)
     row = context.row(d.operands[0], tile.results)
     exact = first.exact and second.exact and scale is None
+    bits = 0 if exact else max(first.significant_bits, second.significant_bits)
 
     def run(g: Group) -> None:
-        a = operand_matrix(get_a(g), tile, first)
-        b = operand_matrix(get_b(g), tile, second)
+        a = operand_matrix(get_a(g), tile, first, second=False)
+        b = operand_matrix(get_b(g), tile, second, second=True)
         c = result_matrix(get_c(g).view(np.float32), tile)
         if scale is not None:
             a, b = scale(g, a, b)
-        result = np.ascontiguousarray(multiply(a, b, c, exact)).view(U)
+        result = np.ascontiguousarray(multiply(a, b, c, bits)).view(U)
         _write(g, row, result_registers(result, tile), d)
 
     return run
@@ -266,10 +274,9 @@ def _scaled_form(name: str, tile: Tile) -> None:
 
         def scale(g: Group, a: Array, b: Array) -> tuple[Array, Array]:
             scaled = []
-            for matrix, get, byte in zip((a, b), gets, bytes_used, strict=True):
-                factor = np.repeat(_scale_values(get(g), byte, tile), 32, axis=2)
-                scaled.append(matrix * factor[:, None])
-            return scaled[0], scaled[1]
+            for get, byte in zip(gets, bytes_used, strict=True):
+                scaled.append(np.repeat(_scale_values(get(g), byte, tile), 32, axis=2))
+            return a * scaled[0], b * scaled[1].swapaxes(1, 2)
 
         return _build_float(d, context, tile, first, second, scale)
 
@@ -295,10 +302,10 @@ def _integer_form(name: str, tile: Tile) -> None:
         row = context.row(d.operands[0], tile.results)
 
         def run(g: Group) -> None:
-            a = operand_matrix(get_a(g), tile, I8)
-            b = operand_matrix(get_b(g), tile, I8).swapaxes(2, 3)
+            a = operand_matrix(get_a(g), tile, I8, second=False)
+            b = operand_matrix(get_b(g), tile, I8, second=True)
             c = result_matrix(get_c(g).view(np.int32), tile)
-            total = np.matmul(a, b) + c
+            total = np.matmul(a, b).reshape(c.shape) + c
             if saturate:
                 total = np.clip(total, -(2**31), 2**31 - 1)
             bits = np.ascontiguousarray((total & 0xFFFFFFFF).astype(U))

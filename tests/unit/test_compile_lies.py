@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 from pathlib import Path
 
 import pytest
 
-from netra_build.choose.documents import with_engine_id
+from netra_build.choose.documents import engine_files, with_engine_id
+from netra_build.choose.session import CompileRequest, plan_request
 from netra_build.choose.verify import ValidationOptions, validate_engine
 from netra_build.core.canonical_json import canonical_bytes
 from netra_build.core.disk import RealDisk
@@ -159,8 +161,6 @@ def test_an_edited_source_with_an_adjusted_digest_is_named(engine):
     path.write_text(path.read_text().replace("NETRA_LIMIT_LOG2, 8", "NETRA_LIMIT_LOG2, 3"))
     plan = json.loads((engine / "validation_plan.json").read_bytes())
     number = [item["symbol"] for item in plan["candidates"]].index(CLAMP)
-    import hashlib
-
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     edit(engine, "validation_plan.json", f"/candidates/{number}/source_sha256", digest)
     assert message(engine) == (
@@ -187,9 +187,7 @@ def test_a_link_is_refused(engine):
     path = engine / f"generated/{CLAMP}.s"
     path.rename(engine.parent / "moved.s")
     path.symlink_to(engine.parent / "moved.s")
-    assert message(engine) == (
-        f"generated/{CLAMP}.s: file is a link"
-    ) or "leaves its root" in message(engine)
+    assert message(engine) == f"generated/{CLAMP}.s: file is a link"
 
 
 def test_a_report_without_its_code_object_is_refused(engine):
@@ -202,9 +200,6 @@ def test_a_report_without_its_code_object_is_refused(engine):
 
 def test_an_edited_graph_breaks_the_source_hash(tmp_path):
     """Names of unused tensors decide nothing else: only the digest of all files notices."""
-    from netra_build.choose.documents import engine_files
-    from netra_build.choose.session import CompileRequest, plan_request
-
     request = CompileRequest(HERE / "models/graph-vector.json", "decode_rows1", HERE / "library")
     for name, data in engine_files(plan_request(RealDisk(), request)).items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)

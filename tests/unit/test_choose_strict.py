@@ -1,0 +1,184 @@
+"""Strict plans: what the published compiler takes and a recipe of ours does not."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from netra_build.choose.plan import PlanOptions, plan_engine
+from netra_build.choose.session import kernel_abis
+from netra_build.core.disk import RealDisk
+from netra_build.core.errors import BadInput
+from netra_build.load.catalog import load_catalog
+from netra_build.load.library import Library
+from netra_build.load.model import read_model_bytes
+from netra_build.load.profiles import choose_profile, load_profiles
+from netra_build.records.plan import EnginePlan
+
+DATA = Path(__file__).resolve().parents[1] / "data/conformance"
+ROOT = Path(__file__).resolve().parents[2]
+OWN = "manifests/gfx950/models/qwen36_moe_m1.json"
+
+
+def plan(library_root: Path, data: bytes, profile: str, **options: Any) -> EnginePlan:
+    """Plan one model of the given bytes."""
+    library = Library(library_root, RealDisk())
+    model = read_model_bytes(data, "m.json", library)
+    profiles = load_profiles(library, model.tensor_parallel)
+    catalog = load_catalog(library, derive_pins=True)
+    if options.get("strict"):
+        options["abi_by_tactic"] = kernel_abis(library, catalog)
+    chosen = choose_profile(profiles, profile, "m.json")
+    names = [item.name for item in profiles]
+    return plan_engine(model, chosen, catalog, names, PlanOptions(**options))
+
+
+@pytest.fixture
+def own() -> dict[str, Any]:
+    """Return our decode model for editing."""
+    return json.loads((ROOT / OWN).read_text())
+
+
+def strict_refusal(model: dict[str, Any], profile: str = "decode_m1") -> str:
+    """Return the line that refuses our model in a strict plan."""
+    with pytest.raises(BadInput) as caught:
+        plan(ROOT, json.dumps(model).encode(), profile, strict=True, allow_experimental=True)
+    return caught.value.line()
+
+
+def test_our_decode_model_is_planned_strictly(own):
+    found = plan(ROOT, json.dumps(own).encode(), "decode_m1", strict=True, allow_experimental=True)
+    assert [kernel.tactic.operation for kernel in found.kernels] == [
+        "moe_down_reduce",
+        "moe_gate_up",
+        "moe_silu_quant",
+    ]
+    assert found.memory.workspace_bytes == 0
+    assert found.depends_on[:3] == ((), (0,), (1,))
+    assert found.problems == ()
+
+
+def attributes(model: dict[str, Any], index: int) -> dict[str, Any]:
+    """Return the attributes of one operation of a model."""
+    found: dict[str, Any] = model["graph"]["operations"][index]["attributes"]
+    return found
+
+
+def weak_models() -> list[tuple[str, Callable[[dict[str, Any]], None], str]]:
+    """Return name, edit and the strict plan's answer for models the published compiler takes."""
+
+    def tensor(name: str, **changes: Any) -> Callable[[dict[str, Any]], None]:
+        def edit(model: dict[str, Any]) -> None:
+            for item in model["graph"]["tensors"]:
+                if item["name"] == name:
+                    item.update(changes)
+
+        return edit
+
+    def grid(model: dict[str, Any]) -> None:
+        attributes(model, 0)["launch_grid"] = [575, 1, 1]
+
+    def two_rows(model: dict[str, Any]) -> None:
+        attributes(model, 0)["launch_grid"] = [576, 2, 1]
+
+    def lds(model: dict[str, Any]) -> None:
+        attributes(model, 2)["dynamic_lds_bytes"] = 99999
+
+    def unused(model: dict[str, Any]) -> None:
+        del attributes(model, 0)["arguments"][0]["tensor"]
+
+    def reversed_access(model: dict[str, Any]) -> None:
+        attributes(model, 0)["arguments"][0]["access"] = "write"
+
+    def everywhere(model: dict[str, Any]) -> None:
+        for index in range(3):
+            attributes(model, index)["profile_names"] = []
+
+    place = "m.json#/graph/operations"
+    return [
+        (
+            "shape",
+            tensor("hidden", shape=[7, 3]),
+            f'{place}/0: shape of tensor "hidden" differs from the kernel\'s ABI;'
+            " expected [7, 2048], got [7, 3]",
+        ),
+        (
+            "dtype",
+            tensor("hidden", dtype="fp16"),
+            f'{place}/0: data type of tensor "hidden" differs from the kernel\'s ABI;'
+            " expected fp8_e4m3, got fp16",
+        ),
+        (
+            "layout",
+            tensor("w13", layout="row_major"),
+            f'{place}/0: layout of tensor "w13" differs from the kernel\'s ABI;'
+            " expected aiter_expert_n16k16, got row_major",
+        ),
+        (
+            "grid",
+            grid,
+            f"{place}/0: grid x differs from the kernel's ABI; expected 576, got 575",
+        ),
+        (
+            "rows of the grid",
+            two_rows,
+            f"{place}/0: grid y differs from the kernel's ABI; expected 1, got 2",
+        ),
+        (
+            "dynamic LDS",
+            lds,
+            f"{place}/2: dynamic LDS differs from the kernel's; expected 0, got 99999",
+        ),
+        (
+            "unused input",
+            unused,
+            f'{place}/0: tensor "hidden" is bound but no argument uses it',
+        ),
+        (
+            "access",
+            reversed_access,
+            f'{place}/0: argument writes tensor "hidden", which is no output',
+        ),
+        (
+            "another profile",
+            everywhere,
+            f"{place}/0: kernel is built for another m than the profile's; expected 8, got 1",
+        ),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "edit", "wanted"), weak_models(), ids=[row[0] for row in weak_models()]
+)
+def test_a_strict_plan_refuses_what_the_published_compiler_takes(own, name, edit, wanted):
+    edit(own)
+    profile = "verify_m8" if name == "another profile" else "decode_m1"
+    lenient = plan(ROOT, json.dumps(own).encode(), profile, allow_experimental=True)
+    assert len(lenient.kernels) == 3
+    assert strict_refusal(own, profile) == wanted
+
+
+def test_strict_rows_fit_the_profile():
+    library = Library(DATA / "library", RealDisk())
+    model = json.loads((DATA / "models/qwen-synthetic.json").read_text())
+    model["dense_operations"] = model["dense_operations"][:1]
+    with pytest.raises(BadInput) as caught:
+        plan(library.root, json.dumps(model).encode(), "verify_rows8", strict=True)
+    assert caught.value.line() == (
+        'm.json operation "copy.r4": row count 4 does not occur under profile "verify_rows8";'
+        " expected 8 times a batch of 1 to 16, got 4"
+    )
+
+
+def test_strict_contracts_have_one_record():
+    data = (DATA / "models/graph-vector.json").read_bytes()
+    with pytest.raises(BadInput) as caught:
+        plan(DATA / "library", data, "decode_rows1", strict=True)
+    assert caught.value.line() == (
+        'm.json#/graph/operations/7: contract "nk_2a3663e3155fc1222081cfa4" has two records,'
+        ' the other one for "stage"'
+    )

@@ -26,6 +26,7 @@ COMMANDS = {
     "promote": "promote",
     "rebuild": "rebuild",
     "recipe": "recipe",
+    "repack": "repack",
 }
 """Word on the command line to module of this folder; a module is imported only when asked for."""
 

@@ -1,0 +1,142 @@
+"""Bytes of any size that are read in pieces at any offset: what large tensors are read through."""
+
+from __future__ import annotations
+
+import os
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import accumulate
+from pathlib import Path
+from typing import Protocol
+
+from netra_build.core.errors import BadInput
+from netra_build.core.streams import opened
+
+PIECE_BYTES = 1 << 20
+
+
+class ByteSource(Protocol):
+    """A fixed number of bytes; ``read`` gives exactly what is asked for, within the size."""
+
+    @property
+    def size_bytes(self) -> int: ...
+
+    def read(self, offset: int, size: int) -> bytes: ...
+
+
+@dataclass(frozen=True)
+class MemorySource:
+    """Bytes that are held already."""
+
+    data: bytes
+
+    @property
+    def size_bytes(self) -> int:
+        """Return how many bytes there are."""
+        return len(self.data)
+
+    def read(self, offset: int, size: int) -> bytes:
+        """Return ``size`` bytes from ``offset`` on."""
+        return self.data[offset : offset + size]
+
+
+@dataclass(frozen=True)
+class FileSource:
+    """A span of an open file, in bytes; reads never move the file's position."""
+
+    handle: int
+    start: int
+    size_bytes: int
+    location: str
+
+    def read(self, offset: int, size: int) -> bytes:
+        """Return ``size`` bytes from ``offset`` on; ``BadInput`` when the file ends before."""
+        pieces = []
+        at, left = self.start + offset, size
+        while left:
+            try:
+                piece = os.pread(self.handle, left, at)
+            except OSError:
+                raise BadInput("file cannot be read", location=self.location) from None
+            if not piece:
+                raise BadInput("file became shorter while it was read", location=self.location)
+            pieces.append(piece)
+            at, left = at + len(piece), left - len(piece)
+        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+
+@dataclass(frozen=True)
+class Interleaved:
+    """Several sources as one: ``rounds`` times a block of each source, in order.
+
+    ``blocks`` are the bytes that each source gives per round. With one round this is plain
+    concatenation.
+    """
+
+    sources: Sequence[ByteSource]
+    blocks: Sequence[int]
+    rounds: int = 1
+
+    @property
+    def size_bytes(self) -> int:
+        """Return how many bytes all sources give together."""
+        return sum(self.blocks) * self.rounds
+
+    def read(self, offset: int, size: int) -> bytes:
+        """Return ``size`` bytes from ``offset`` on."""
+        ends = list(accumulate(self.blocks))
+        pieces = []
+        while size > 0:
+            number, within = divmod(offset, ends[-1])
+            index = bisect_right(ends, within)
+            block = self.blocks[index]
+            inside = within - (ends[index] - block)
+            taken = min(size, block - inside)
+            pieces.append(self.sources[index].read(number * block + inside, taken))
+            offset, size = offset + taken, size - taken
+        return b"".join(pieces)
+
+
+@dataclass(frozen=True)
+class Strided:
+    """One block out of every round of a source: what ``Interleaved`` put together, taken out."""
+
+    source: ByteSource
+    start: int
+    block: int
+    stride: int
+    rounds: int = 1
+
+    @property
+    def size_bytes(self) -> int:
+        """Return how many bytes all blocks hold together."""
+        return self.block * self.rounds
+
+    def read(self, offset: int, size: int) -> bytes:
+        """Return ``size`` bytes from ``offset`` on."""
+        pieces = []
+        while size > 0:
+            number, inside = divmod(offset, self.block)
+            taken = min(size, self.block - inside)
+            pieces.append(self.source.read(self.start + number * self.stride + inside, taken))
+            offset, size = offset + taken, size - taken
+        return b"".join(pieces)
+
+
+def pieces_of(source: ByteSource) -> Iterator[bytes]:
+    """Yield all bytes of a source in order, ``PIECE_BYTES`` at a time."""
+    for at in range(0, source.size_bytes, PIECE_BYTES):
+        yield source.read(at, min(PIECE_BYTES, source.size_bytes - at))
+
+
+@contextmanager
+def file_source(path: Path) -> Iterator[FileSource]:
+    """Open a regular file as a source; ``BadInput`` when it is none."""
+    if not path.is_file():
+        fact = "not a regular file" if path.exists() else "file is missing"
+        raise BadInput(fact, location=str(path))
+    with opened(path) as stream:
+        size = os.fstat(stream.fileno()).st_size
+        yield FileSource(stream.fileno(), 0, size, str(path))

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
+import time
 
 import pytest
 from project import ENGINE, Project, tree_digests
@@ -34,37 +34,36 @@ def run_and_kill(project: Project, seconds: float) -> bool:
         return True
 
 
-def duration_of_a_build(project: Project) -> float:
-    """Return how long a whole build takes here, in seconds."""
-    start = time.monotonic()
-    assert project.scons("-j2", f"engine={ENGINE}").status == 0
-    return time.monotonic() - start
+WAITS = "kernels/gfx950/templates/common/waits.inc"
+
+
+def prepare(project: Project, is_fresh: bool, number: int) -> None:
+    """Leave the project with a build to do: a whole one, or the one after a new remark."""
+    if is_fresh:
+        project.scons("-c", f"engine={ENGINE}")
+        return
+    with project.path(WAITS).open("a") as stream:
+        stream.write(f"// remark {number}\n")
 
 
 @pytest.mark.parametrize("is_fresh", [True, False], ids=["first build", "rebuild"])
 def test_a_killed_build_ends_with_the_same_bytes(
-    built_once: Project, tmp_path: Path, rng: random.Random, is_full: bool, is_fresh: bool
+    built: Project, rng: random.Random, is_full: bool, is_fresh: bool
 ) -> None:
-    """Kill at seeded moments of a build; each next run must end with the bytes of a clean one."""
-    expected = tree_digests(built_once.engine())
-    whole = duration_of_a_build(Project.copy_to(tmp_path / "timing", built_once.folder))
-    project = Project.copy_to(tmp_path / "project", built_once.folder)
-    if not is_fresh:
-        assert project.scons("-j2", f"engine={ENGINE}").status == 0
-    moments = 20 if is_full else 3
+    """Kill at seeded moments of a build; the next run must end with the bytes of a clean one."""
+    expected, original = tree_digests(built.engine()), built.path(WAITS).read_text()
+    prepare(built, is_fresh, 0)
+    start = time.monotonic()
+    assert built.scons("-j2", f"engine={ENGINE}").status == 0
+    whole = time.monotonic() - start
     killed = 0
-    for number in range(moments):
-        waits = project.path("kernels/gfx950/templates/common/waits.inc")
-        original = waits.read_text()
-        if is_fresh:
-            project.scons("-c", f"engine={ENGINE}")
-        else:
-            waits.write_text(f"{original}// remark {number}\n")
-        killed += run_and_kill(project, whole * rng.uniform(0.3, 1.0))
-        waits.write_text(original)
-        done = project.scons("-j2", f"engine={ENGINE}")
+    for number in range(20 if is_full else 3):
+        prepare(built, is_fresh, number + 1)
+        killed += run_and_kill(built, whole * rng.uniform(0.2, 0.9))
+        built.path(WAITS).write_text(original)
+        done = built.scons("-j2", f"engine={ENGINE}")
         assert done.status == 0, done.errors
-        assert tree_digests(project.engine()) == expected
+        assert tree_digests(built.engine()) == expected
     assert killed > 0
 
 

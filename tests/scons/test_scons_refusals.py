@@ -95,7 +95,10 @@ def test_a_golden_source_that_was_edited_is_refused_until_it_is_accepted(built: 
     after = json.loads(built.path(f"golden/gfx950/{GATE_UP}/expect.json").read_text())
     assert after["history"][-1] == {"reason": "one more wait state"}
     assert after["history"][:-1] == expect["history"]
-    assert failure(built, f"engine={ENGINE}").startswith("hsaco/netra_moe_gate_up_")
+    assert failure(built, f"engine={ENGINE}").startswith(
+        f"netra: evidence/gfx950/{GATE_UP}.simulated.json: evidence of {GATE_UP} speaks of another"
+    )
+    assert failure(built, f"tactic={GATE_UP}").startswith(f"hsaco/{golden_symbol(GATE_UP)}.hsaco: ")
 
 
 def test_a_changed_text_is_refused_by_equivalence(built: Project) -> None:

@@ -64,6 +64,7 @@ WRONG_VALUES = (
     Fault(
         PRECOMPUTE, "", "v_cndmask_b32 v28, 1.0, v28, vcc", "v_mov_b32 v28, 1.0", "gates", "beta"
     ),
+    Fault(CORE, "waves1", "s_max_i32 s30, s30, 0", "s_nop 0", "slots", "out"),
     Fault(CORE, "waves1", "row_ror:4", "row_ror:2", "random", "out"),
     Fault(
         CORE, "waves4", "s_mov_b32 s42, 0x00080008", "s_mov_b32 s42, 0x00010001", "random", "out"
@@ -103,7 +104,6 @@ FINDINGS = (
     ),
     Fault(CORE, "waves4", "\ts_barrier\n", "\ts_nop 0\n", "random", "lds-race"),
     Fault(CORE, "waves1", "s_waitcnt vmcnt(1)", "s_waitcnt vmcnt(2)", "random", "missing-wait"),
-    Fault(CORE, "waves1", "s_max_i32 s30, s30, 0", "s_nop 0", "slots", "out-of-bounds"),
     Fault(
         CORE, "waves1", "s_cselect_b32 s30, s24, 0", "s_mov_b32 s30, s24", "random", "out-of-bounds"
     ),

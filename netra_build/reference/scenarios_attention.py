@@ -84,9 +84,10 @@ LENGTHS: Mapping[str, tuple[tuple[int, ...], tuple[int, ...]]] = {
     "no_prefix": ((16, 0, 1, 5), (0, 0, 0, 0)),
     "short_prefixes": ((1, 16, 3, 2), (1, 15, 16, 17)),
     "tile_edges": ((16, 7, 15), (63, 64, 65)),
+    "masks": ((1,) * 16, tuple(16 * (i // 4) + i % 4 + 1 for i in range(16))),
     "no_token": ((0, 2, 0), (70, 3, 5)),
     "window_edges": ((16, 1, 2), (4094, 4095, 4096)),
-    "beyond_window": ((16, 9), (4159, 4161)),
+    "beyond_window": ((16, 16, 16, 9), (4112, 4128, 4144, 4161)),
 }
 """New tokens and prefix keys of each sequence."""
 

@@ -122,7 +122,7 @@ netra_attention_splitseq_stage1_gfx950:
 	s_waitcnt lgkmcnt(0)                                      // n and splits
 
 // q = (n + splits - 1) / splits: an estimate of 2^32 / splits from the FP32 reciprocal, one
-// integer Newton step, then at most two corrections of the quotient.
+// integer Newton step, then at most one correction of the quotient (n <= 2^25, splits <= 129).
 	v_cvt_f32_u32 v8, s6
 	v_rcp_iflag_f32 v8, v8
 	s_nop 0                                                   // a transcendental result needs 1 wait state
@@ -136,13 +136,9 @@ netra_attention_splitseq_stage1_gfx950:
 	s_add_u32 s40, s7, s40                                    // R after the step
 	s_add_u32 s41, s5, s6
 	s_sub_u32 s41, s41, 1                                     // numerator
-	s_mul_hi_u32 s7, s41, s40                                 // q, at most 2 too small
+	s_mul_hi_u32 s7, s41, s40                                 // q, at most 1 too small
 	s_mul_i32 s40, s7, s6
 	s_sub_u32 s40, s41, s40                                   // remainder
-	s_cmp_ge_u32 s40, s6
-	s_cselect_b32 s41, s6, 0
-	s_addc_u32 s7, s7, 0
-	s_sub_u32 s40, s40, s41
 	s_cmp_ge_u32 s40, s6
 	s_addc_u32 s7, s7, 0
 
@@ -360,7 +356,7 @@ netra_attention_splitseq_stage1_gfx950:
 	v_max_f32 v8, v7, v8
 	v_max_f32 v8, v4, v8                                      // M
 	v_sub_f32 v6, v4, v8
-	v_mul_f32 v6, s26, v6
+	v_mul_f32 v6, 0x3fb8aa3b, v6                              // * log2 e
 	v_exp_f32 v6, v6                                          // a
 	v_mov_b32 v4, v8
 

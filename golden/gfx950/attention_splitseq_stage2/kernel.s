@@ -110,7 +110,7 @@ netra_attention_splitseq_stage2_gfx950:
 	s_waitcnt lgkmcnt(0)                                      // n and splits
 
 // q = (n + splits - 1) / splits: an estimate of 2^32 / splits from the FP32 reciprocal, one
-// integer Newton step, then at most two corrections of the quotient.
+// integer Newton step, then at most one correction of the quotient (n <= 2^25, splits <= 129).
 	v_cvt_f32_u32 v5, s22
 	v_rcp_iflag_f32 v5, v5
 	s_nop 0                                                   // a transcendental result needs 1 wait state
@@ -124,13 +124,9 @@ netra_attention_splitseq_stage2_gfx950:
 	s_add_u32 s26, s23, s26                                   // R after the step
 	s_add_u32 s27, s21, s22
 	s_sub_u32 s27, s27, 1                                     // numerator
-	s_mul_hi_u32 s23, s27, s26                                // q, at most 2 too small
+	s_mul_hi_u32 s23, s27, s26                                // q, at most 1 too small
 	s_mul_i32 s26, s23, s22
 	s_sub_u32 s26, s27, s26                                   // remainder
-	s_cmp_ge_u32 s26, s22
-	s_cselect_b32 s27, s22, 0
-	s_addc_u32 s23, s23, 0
-	s_sub_u32 s26, s26, s27
 	s_cmp_ge_u32 s26, s22
 	s_addc_u32 s23, s23, 0
 

@@ -398,7 +398,7 @@ netra_attention_gqa8_fp8kv_qo32_gfx950:
 	v_max_f32 v8, v7, v8
 	v_max_f32 v8, v4, v8                                      // M
 	v_sub_f32 v6, v4, v8
-	v_mul_f32 v6, s32, v6
+	v_mul_f32 v6, 0x3fb8aa3b, v6                              // * log2 e
 	v_exp_f32 v6, v6                                          // a
 	v_mov_b32 v4, v8
 
@@ -604,7 +604,7 @@ netra_attention_gqa8_fp8kv_qo32_gfx950:
 	v_max_f32 v8, v7, v8
 	v_max_f32 v8, v4, v8                                      // M
 	v_sub_f32 v6, v4, v8
-	v_mul_f32 v6, s32, v6
+	v_mul_f32 v6, 0x3fb8aa3b, v6                              // * log2 e
 	v_exp_f32 v6, v6                                          // a
 	v_mov_b32 v4, v8
 

@@ -54,6 +54,21 @@ class Run:
         return found[1].strip() if found else self.errors.strip()
 
 
+def _other_families(folder: str, names: list[str]) -> list[str]:
+    """Return what a copy leaves out: the decode MoE family is enough to build and break."""
+    kept = {
+        "golden/gfx950": r"moe_\w+_decode_m1",
+        "evidence/gfx950": r"moe_\w+_decode_m1\.simulated\.json",
+        "manifests/gfx950/tactics": r"moe_decode\.json",
+        "manifests/gfx950/contracts": r"moe_\w+_decode_m1\.json",
+        "manifests/gfx950/models": r"qwen36_moe_m1(_golden)?\.json",
+        "kernels/gfx950/templates": r"common|moe",
+        "recipes": r"qwen36_moe_(m1|m1_golden|decode_objects)\.yaml",
+    }
+    here = next((p for end, p in kept.items() if Path(folder).as_posix().endswith(end)), r".*")
+    return [n for n in names if n == "__pycache__" or not re.fullmatch(here, n)]
+
+
 class Project:
     """A project folder; every command runs in it with a clean environment."""
 
@@ -66,8 +81,7 @@ class Project:
         for part in PARTS:
             source, target = origin / part, folder / part
             if source.is_dir():
-                ignored = shutil.ignore_patterns("__pycache__")
-                shutil.copytree(source, target, ignore=ignored)
+                shutil.copytree(source, target, ignore=_other_families)
             else:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(source, target)

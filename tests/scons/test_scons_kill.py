@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import time
-import time
 
 import pytest
 from project import ENGINE, Project, tree_digests

@@ -53,7 +53,9 @@ class Disassembler(Protocol):
 
 @dataclass(frozen=True)
 class Options:
-    """How to run. ``budget`` bounds the lock-step instructions of one batch of work-groups."""
+    """How to run. ``budget`` bounds the lock-step instructions of one batch of work-groups;
+    dear ones, such as matrix products, count many times.
+    """
 
     dynamic_lds_bytes: int = 0
     checks: Checks = field(default_factory=Checks)

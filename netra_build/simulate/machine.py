@@ -33,6 +33,10 @@ from netra_build.simulate.operands import Decoded, Unsupported, refuse
 Run = Callable[[Group], Outcome]
 
 
+COPY_BYTES_PER_STEP = 1 << 16
+"""Bytes that are copied in about the time of one cheap instruction."""
+
+
 @dataclass(frozen=True)
 class Checks:
     """Which dynamic checks report; each can be switched off on its own."""
@@ -72,6 +76,8 @@ class Step:
     run: Run
     next_pc: int
     source: Decoded
+    weight: int = 1
+    """What one execution takes of the budget, in cheap instructions."""
     count: int = 0
 
 
@@ -129,7 +135,7 @@ class Machine:
     waves_per_workgroup: int
     accum_offset: int
     budget: int
-    """Lock-step instructions that may still run."""
+    """Cheap lock-step instructions that may still run; dear ones count several times."""
     location: str
     code_base: int = 0
     """Address at which the code object is loaded; program counters count from it."""
@@ -184,8 +190,7 @@ class Machine:
             if self.budget <= 0:
                 return
 
-    @staticmethod
-    def _pick(runnable: list[Group]) -> tuple[Group, list[Group]]:
+    def _pick(self, runnable: list[Group]) -> tuple[Group, list[Group]]:
         """Take out the group with the lowest program counter, joined with those that met it."""
         lowest = min(g.pc for g in runnable)
         here = [g for g in runnable if g.pc == lowest]
@@ -194,6 +199,7 @@ class Machine:
         for other in here[1:]:
             if other.mode == group.mode:
                 group = group.join(other)
+                self._charge_copy(group)
             else:
                 apart.append(other)
         return group, apart
@@ -209,16 +215,15 @@ class Machine:
                 if step is None:
                     return self._lost(g, pc)
                 step.count += g.n
+                self.budget -= step.weight
+                if self.budget <= 0:
+                    return self._exhausted(g, step)
                 outcome = step.run(g)
                 if outcome is None:
                     g.pc = pc = step.next_pc
                 elif isinstance(outcome, int):
-                    self.budget -= 1 + abs(step.next_pc - outcome) // 4
                     g.pc = pc = outcome
-                    if self.budget <= 0:
-                        return self._exhausted(g, step)
                 else:
-                    self.budget -= 1
                     return outcome
                 if pc >= limit:
                     return [g]
@@ -257,9 +262,14 @@ class Machine:
             return target
         if not taken.any():
             return next_pc
+        self._charge_copy(g)
         there, here = g.take(np.flatnonzero(taken)), g.take(np.flatnonzero(~taken))
         there.pc, here.pc = target, next_pc
         return [here, there]
+
+    def _charge_copy(self, g: Group) -> None:
+        """Splitting and joining copy registers: a program may not do that without end."""
+        self.budget -= g.V.nbytes // COPY_BYTES_PER_STEP
 
     def end(self, g: Group) -> list[Group]:
         """Note that all wavefronts of ``g`` ended."""

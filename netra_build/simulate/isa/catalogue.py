@@ -33,6 +33,10 @@ FROM_NOTES = (
 """Forms whose lane maps come from programming notes, not from a run of reference kernels."""
 
 
+WEIGHTS = {"mfma": 100, "atomic": 100, "_f64": 300, "rtn": 100}
+"""Parts of mnemonics whose semantics take much longer than an addition."""
+
+
 @dataclass(frozen=True)
 class Coverage:
     """Which base mnemonics the model executes."""
@@ -60,4 +64,12 @@ def build_step(instruction: Instruction, context: Context) -> Step:
     builder = TABLE.get(decoded.base)
     if builder is None:
         raise Unsupported(f'instruction "{decoded.base}"')
-    return Step(builder(decoded, context), decoded.next_pc, decoded)
+    return Step(builder(decoded, context), decoded.next_pc, decoded, _weight(decoded.base))
+
+
+def _weight(base: str) -> int:
+    """Return how many cheap instructions one execution takes the time of, about."""
+    for part, weight in WEIGHTS.items():
+        if part in base:
+            return weight
+    return 1

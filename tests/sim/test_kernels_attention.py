@@ -1,0 +1,154 @@
+"""Attention kernels in the functional model against their numpy statements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from netra_build.asm.code_object import read_code_object
+from netra_build.asm.toolchain import Toolchain
+from netra_build.reference.scenario import Scenario
+from netra_build.reference.scenarios import SCENARIOS, scenario
+from netra_build.simulate.launch import Options, Prepared, prepare
+
+PREPARE = "attention_splitseq_prepare"
+STAGE1 = "attention_splitseq_stage1"
+STAGE2 = "attention_splitseq_stage2"
+GQA4 = "attention_gqa4_fp8kv"
+GQA8 = "attention_gqa8_fp8kv"
+OURS = (PREPARE, STAGE1, STAGE2, GQA4, GQA8)
+VARIANTS = [(tactic, variant) for tactic in OURS for variant in SCENARIOS[tactic].specializations]
+QUICK_CASES = 5
+SEEDS = 20
+SLOW = {"window_edges", "window_lengths", "beyond_window"}
+"""Cases that only a full run executes, except where a test names them."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A change of a golden source and a launch that shows it."""
+
+    tactic: str
+    old: str
+    new: str
+    case: str
+    seen: str = ""
+    """Output that differs, or kind of the finding."""
+
+    @property
+    def variant(self) -> str:
+        """Return the golden source that is changed."""
+        return "qo32" if self.tactic == GQA8 else ""
+
+
+WRONG_VALUES = (
+    Fault(PREPARE, "v_mov_b32 v3, 0", "v_mov_b32 v3, -1", "negative_slots", "unified_indices"),
+    Fault(PREPARE, "s_add_u32 s17, s16, 1", "s_add_u32 s17, s16, 0", "random", "seq_lens"),
+    Fault(
+        PREPARE, "v_cmp_gt_u32 vcc, s15, v0", "v_cmp_ge_u32 vcc, s15, v0", "no_token", "seq_lens"
+    ),
+    Fault(STAGE2, "s_add_u32 s23, s23, 31", "s_add_u32 s23, s23, 0", "one_split", "out"),
+    Fault(STAGE2, "s_addc_u32 s23, s23, 0", "s_nop 0", "extents", "out"),
+    Fault(STAGE2, "v_ldexp_f32 v10, v10, v14", "s_nop 0", "far_apart", "out"),
+    Fault(STAGE2, "v_mul_f32 v4, v4, v9", "s_nop 0", "random", "out"),
+    Fault(STAGE1, "v_cmp_lt_i32 s[42:43], 1, v8", "v_cmp_le_i32 s[42:43], 1, v8", "masks", "mid"),
+    Fault(STAGE1, "s_mov_b32 s39, 0x3f317218", "s_mov_b32 s39, 0x3f800000", "masks", "lse"),
+    Fault(STAGE1, "s_mov_b32 exec_hi, 0x00ff00ff", "s_nop 0", "masks", "mid"),
+    Fault(STAGE1, "v_permlane32_swap_b32 v7, v8", "s_nop 0", "spread_keys", "mid"),
+    Fault(STAGE1, "fp16_overflow 1", "fp16_overflow 0", "saturation", "mid"),
+    Fault(GQA4, "v_cmp_lt_i32 s[44:45], 34, v8", "v_cmp_lt_i32 s[44:45], 35, v8", "masks", "out"),
+    Fault(GQA4, "s_max_i32 s28, s28, 0", "s_nop 0", "masks", "out"),
+    Fault(GQA4, "s_sub_u32 s36, s36, 4095", "s_sub_u32 s36, s36, 4096", "beyond_window", "out"),
+    Fault(GQA4, "s_cmp_le_i32 s36, -15", "s_cmp_le_i32 s36, 15", "beyond_window", "out"),
+    Fault(GQA4, "v_cmp_le_i32 s[42:43], 1, v8", "v_cmp_lt_i32 s[42:43], 1, v8", "no_prefix", "out"),
+    Fault(GQA8, "s_lshl_b32 s36, s4, 2", "s_lshl_b32 s36, s4, 1", "no_prefix", "out"),
+    Fault(GQA8, "v_mov_b32 v4, v8", "s_nop 0", "short_prefixes", "out"),
+    Fault(GQA8, "fp16_overflow 1", "fp16_overflow 0", "saturation", "out"),
+)
+FINDINGS = (
+    Fault(PREPARE, "s_waitcnt vmcnt(0)", "s_nop 0", "random", "missing-wait"),
+    Fault(PREPARE, "s_mov_b64 exec, vcc", "s_nop 0", "one_token", "out-of-bounds"),
+    Fault(STAGE2, "s_waitcnt vmcnt(0)", "s_waitcnt vmcnt(1)", "one_split", "missing-wait"),
+    Fault(STAGE2, "s_cmp_lt_u32 s20, s21", "s_cmp_le_u32 s20, s21", "tile_edges", "out-of-bounds"),
+    Fault(STAGE1, "s_waitcnt vmcnt(6)", "s_waitcnt vmcnt(7)", "masks", "missing-wait"),
+    Fault(STAGE1, "v_min_u32 v19, s5, v19", "s_nop 0", "masks", "out-of-bounds"),
+    Fault(STAGE1, "s_mul_i32 s40, s37, 2560", "s_mov_b32 s40, 0", "one_split", "lds-race"),
+    Fault(GQA4, "\ts_barrier\n", "\ts_nop 0\n", "tile_edges", "lds-race"),
+    Fault(GQA4, "v_min_u32 v16, s6, v1", "v_mov_b32 v16, v1", "no_prefix", "out-of-bounds"),
+    Fault(GQA8, "s_waitcnt vmcnt(10)", "s_waitcnt vmcnt(11)", "short_prefixes", "missing-wait"),
+    Fault(GQA8, "s_sub_u32 s34, 17408, s34", "s_nop 0", "tile_edges", "lds-race"),
+    Fault(GQA8, "v_min_u32 v8, s6, v17", "v_mov_b32 v8, v17", "no_prefix", "out-of-bounds"),
+)
+
+
+def golden(root: Path, tactic: str, variant: str) -> str:
+    """Return a golden source."""
+    path = root / "golden/gfx950" / tactic / variant / "kernel.s"
+    return path.read_text(encoding="utf-8")
+
+
+def assembled(toolchain: Toolchain, source: str, location: str) -> Prepared:
+    """Assemble and link a source and make its kernel ready to be launched."""
+    data = toolchain.link([toolchain.assemble(source.encode())])
+    symbol = read_code_object(data, location).kernels[0].symbol
+    return prepare(data, symbol, toolchain, location)
+
+
+def faulty(root: Path, toolchain: Toolchain, fault: Fault) -> tuple[Prepared, Scenario]:
+    """Return the changed kernel and the launch that shows the change."""
+    source = golden(root, fault.tactic, fault.variant)
+    assert fault.old in source
+    prepared = assembled(toolchain, source.replace(fault.old, fault.new), fault.tactic)
+    return prepared, scenario(fault.tactic, fault.variant, fault.case)
+
+
+def differing(prepared: Prepared, launch: Scenario) -> tuple[list[str], list[str]]:
+    """Return the lines of all findings and of all outputs that differ; inputs must stay."""
+    outcome = prepared.launch(launch.grid, launch.block, dict(launch.values), Options())
+    for name, array in outcome.outputs.items():
+        given = launch.values[name]
+        assert name in launch.expected or array.tobytes() == given.tobytes(), name
+    results = launch.compare(outcome.outputs)
+    lines = [result.line() for result in results if not result.is_equal]
+    return [finding.line() for finding in outcome.report.findings], lines
+
+
+@pytest.mark.parametrize(("tactic", "variant"), VARIANTS)
+def test_a_kernel_meets_its_statement(
+    root: Path,
+    toolchain: Toolchain,
+    sample: Callable[[list, int], list],
+    is_full: bool,
+    seed: int,
+    tactic: str,
+    variant: str,
+) -> None:
+    prepared = assembled(toolchain, golden(root, tactic, variant), tactic)
+    cases = [case for case in SCENARIOS[tactic].cases if is_full or case not in SLOW]
+    launches = [(case, seed) for case in sample(cases, QUICK_CASES)]
+    if is_full:
+        launches += [("random", other) for other in range(seed + 1, seed + SEEDS)]
+    for case, number in launches:
+        launch = scenario(tactic, variant, case, number)
+        assert differing(prepared, launch) == ([], []), launch.label
+
+
+def test_the_window_hides_what_it_should(root: Path, toolchain: Toolchain) -> None:
+    prepared = assembled(toolchain, golden(root, GQA4, ""), GQA4)
+    assert differing(prepared, scenario(GQA4, "", "beyond_window")) == ([], [])
+
+
+@pytest.mark.parametrize("fault", WRONG_VALUES, ids=lambda f: f"{f.tactic}-{f.new}")
+def test_a_wrong_value_is_seen(root: Path, toolchain: Toolchain, fault: Fault) -> None:
+    _, lines = differing(*faulty(root, toolchain, fault))
+    assert [line for line in lines if line.startswith(f'output "{fault.seen}"')] != []
+
+
+@pytest.mark.parametrize("fault", FINDINGS, ids=lambda f: f"{f.tactic}-{f.new}")
+def test_a_fault_of_order_is_found(root: Path, toolchain: Toolchain, fault: Fault) -> None:
+    prepared, launch = faulty(root, toolchain, fault)
+    outcome = prepared.launch(launch.grid, launch.block, dict(launch.values), Options())
+    assert fault.seen in {finding.kind for finding in outcome.report.findings}

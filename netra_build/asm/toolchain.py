@@ -32,6 +32,8 @@ INSTALL_HINT = (
     "install LLVM 20 or newer (Debian: llvm-22 and lld-22) or the ziglang package, "
     "or name a folder that holds llvm-mc and ld.lld with toolchain=DIR"
 )
+_LINK = ("-shared", "--build-id=none", "-o", "linked.hsaco")
+_DISASSEMBLE = ("--disassemble", f"--mcpu={PROCESSOR}", "object.hsaco")
 _PROBE = b'\t.amdgcn_target "amdgcn-amd-amdhsa--gfx950"\n\tv_permlane16_swap_b32 v0, v1\n'
 
 
@@ -112,7 +114,7 @@ class Toolchain:
         if not all(data.startswith(b"\x7fELF") for data in objects):
             raise LinkFailed("input is no object", location=self.linker.name, raw="")
         names = [f"{index}.o" for index in range(len(objects))]
-        arguments = ["-shared", "--build-id=none", "-o", "linked.hsaco", *names]
+        arguments = [*_LINK, *names]
         with sealed_folder() as folder:
             for name, data in zip(names, objects, strict=True):
                 self.disk.write_bytes(folder / name, data)
@@ -135,19 +137,29 @@ class Toolchain:
             )
         with sealed_folder() as folder:
             self.disk.write_bytes(folder / "object.hsaco", hsaco)
-            arguments = ["--disassemble", f"--mcpu={PROCESSOR}", "object.hsaco"]
-            outcome = self._run(self.disassembler, arguments, folder)
+            outcome = self._run(self.disassembler, _DISASSEMBLE, folder)
         if outcome.status:
             fact = f"cannot be disassembled: {first_tool_error(outcome.report)}"
             raise BadInput(fact, location=label)
         text = outcome.output.decode("utf-8", "backslashreplace")
         return text.replace("\nobject.hsaco:\t", f"\n{label}:\t", 1)
 
+    def command(self, verb: str) -> str:
+        """Return how ``assemble``, ``link`` or ``disassemble`` calls its program; else ``""``."""
+        assembler = self.assembler
+        calls: dict[str, tuple[Program | None, Sequence[str]]] = {
+            "assemble": (assembler, [*_assemble_flags(assembler), "--", "unit.s"]),
+            "link": (self.linker, [*_LINK, "0.o"]),
+            "disassemble": (self.disassembler, _DISASSEMBLE),
+        }
+        program, arguments = calls.get(verb, (None, ()))
+        return " ".join([str(program.path), *program.leading, *arguments]) if program else ""
+
     def _assemble(self, files: Mapping[str, bytes], main: str, include_root: str | None) -> bytes:
         with sealed_folder() as folder:
             for name, data in files.items():
                 self.disk.write_bytes(folder / relative_name(name, main), data)
-            arguments = [*_assembler_flags(self.assembler), "-o", "unit.o"]
+            arguments = _assemble_flags(self.assembler)
             if include_root is not None:
                 arguments += ["-I", include_root]
             outcome = self._run(self.assembler, [*arguments, "--", main], folder)
@@ -290,11 +302,11 @@ def _proven(toolchain: Toolchain) -> Toolchain:
     return toolchain
 
 
-def _assembler_flags(assembler: Program) -> list[str]:
+def _assemble_flags(assembler: Program) -> list[str]:
     if assembler.name == "clang":
         target = ["-target", TARGET_TRIPLE, f"-mcpu={PROCESSOR}"]
-        return ["-x", "assembler", *target, "-c"]
-    return [f"-triple={TARGET_TRIPLE}", f"-mcpu={PROCESSOR}", "-filetype=obj"]
+        return ["-x", "assembler", *target, "-c", "-o", "unit.o"]
+    return [f"-triple={TARGET_TRIPLE}", f"-mcpu={PROCESSOR}", "-filetype=obj", "-o", "unit.o"]
 
 
 def _run(

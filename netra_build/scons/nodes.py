@@ -137,4 +137,6 @@ def _detail(action: Action, execution: Execution) -> list[str]:
     lines = [f"    {role} <- {folders.path(place)}" for role, place in action.inputs]
     lines += [f"    {role} -> {folders.path(place)}" for role, place in action.outputs]
     lines += [f"    {name} = {canonical_text(v).rstrip()}" for name, v in action.parameters]
+    if action.stage.uses_tools and (command := execution.tools.command(action.stage.name)):
+        lines.append(f"    {command}")
     return lines

@@ -190,3 +190,14 @@ def test_every_parameter_that_changes_is_explained(built: Project) -> None:
     assert f"`parameter document.checkpoint_hash: null' {gone}" in lines
     assert f'`parameter document.checkpoint_hash: "{"7" * 64}"\' {new}' in lines
     assert set(done.actions) <= {"EMIT", "ENGINE", "VALID", "SEALED"}
+
+
+def test_verbose_shows_files_parameters_and_whole_commands(built: Project) -> None:
+    for path in built.path("build/work/engines").rglob("*.o"):
+        path.unlink()
+    done = built.scons(f"engine={ENGINE}", "verbose=1")
+    assert done.actions.count("ASM") == 3
+    lines = [line.strip() for line in done.output.splitlines() if "-filetype=obj" in line]
+    assert len(lines) == 3
+    flags = "-triple=amdgcn-amd-amdhsa -mcpu=gfx950 -filetype=obj -o unit.o -- unit.s"
+    assert all(line.startswith("/") and line.endswith(f"llvm-mc {flags}") for line in lines)

@@ -12,8 +12,10 @@ import pytest
 from project import ROOT, Run, tree_digests
 
 SCONSTRUCT = """\
-env = Environment(tools=["netra"], toolpath=[PyPackageDir("netra_build.scons")])
-env["NETRA_LIBRARY_ROOT"] = "library"
+from SCons.Script import Environment, PyPackageDir
+
+env = Environment(tools=["netra"], toolpath=[PyPackageDir("netra_build.scons")],
+                  NETRA_LIBRARY_ROOT="library")
 engine = env.NetraEngine("pair", out="out/engine")
 objects = env.NetraRecipe("objects", out="out/objects")
 clone = env.Clone()

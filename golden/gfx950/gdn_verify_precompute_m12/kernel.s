@@ -185,8 +185,7 @@ netra_gdn_verify_precompute_m12_gfx950:
 	v_add_f32 v11, s31, v10                                   // sum(k * k) + 1e-6
 	v_add_f32 v10, s30, v10                                   // sum(q * q) + 1e-6
 	v_sqrt_f32 v10, v10                                       // norm of q
-	v_sqrt_f32 v11, v11                                       // norm of k
-	s_nop 0                                                   // a transcendental is ready after 1 wait state
+	v_sqrt_f32 v11, v11                                       // norm of k; the wait state of v10
 
 // q / norm, correctly rounded: scale both, refine 1 / norm and the quotient, undo the scale.
 	v_div_scale_f32 v16, s[34:35], v10, v10, v6               // divisor scaled

@@ -16,6 +16,7 @@ from netra_build.core.nearest import nearest_hint
 COMMANDS = {
     "check": "check",
     "compile": "compile",
+    "diff": "diff",
     "explain": "explain",
     "inspect": "inspect_engine",
     "list-tactics": "list_tactics",
@@ -27,6 +28,7 @@ COMMANDS = {
     "rebuild": "rebuild",
     "recipe": "recipe",
     "repack": "repack",
+    "simulate": "simulate",
 }
 """Word on the command line to module of this folder; a module is imported only when asked for."""
 

@@ -1,0 +1,134 @@
+"""``netra diff OLD NEW``: how two engines, two code objects or two tactic catalogs differ."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+from netra_build.asm.toolchain import find_toolchain
+from netra_build.commands.diff_text import difference_text
+from netra_build.core.canonical_json import Json, canonical_text, parse_object
+from netra_build.core.disk import RealDisk
+from netra_build.core.errors import EXIT_DONE, EXIT_REFUSED, BadInput
+from netra_build.records.vocabulary import FORMAT_CATALOG
+from netra_build.stages.difference_code import code_difference, read_code_side
+from netra_build.stages.difference_engine import MANIFEST, catalog_difference, engine_difference
+
+HELP = "say how two engines, two code objects or two tactic catalogs differ"
+FORMAT = "netra-difference-1"
+ENGINE, CODE, CATALOG = "an engine directory", "a code object", "a tactic catalog"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare both sides and the form of the answer."""
+    parser.add_argument("old", type=Path, metavar="OLD", help="engine directory or file")
+    parser.add_argument("new", type=Path, metavar="NEW", help="the same kind of thing")
+    parser.add_argument("--json", action="store_true", help="print every difference as JSON")
+    parser.add_argument(
+        "--all", action="store_true", help="also print what differs in hashes alone, and long lists"
+    )
+    parser.add_argument("--toolchain", metavar="DIR", help="folder of llvm-objdump")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the difference; 0 when there is none, else 1."""
+    kinds = [_kind(path) for path in (options.old, options.new)]
+    if kinds[0] != kinds[1]:
+        raise BadInput(
+            "the two things are of different kinds",
+            location="netra diff",
+            expected=f'{kinds[0]}, as "{options.old}" is',
+            got=kinds[1],
+        )
+    compare: dict[str, Callable[[argparse.Namespace], dict[str, Json]]] = {
+        ENGINE: _compare_engines,
+        CODE: _compare_code,
+        CATALOG: _compare_catalogs,
+    }
+    difference = {"format": FORMAT, **compare[kinds[0]](options)}
+    if options.json:
+        print(canonical_text(difference), end="")
+    else:
+        print(difference_text(difference, show_all=options.all))
+    return EXIT_DONE if difference["equal"] else EXIT_REFUSED
+
+
+def _kind(path: Path) -> str:
+    """Return what stands at a path, by its content."""
+    disk = RealDisk()
+    if disk.is_folder(path):
+        if not disk.is_file(path / MANIFEST):
+            raise BadInput(f'folder holds no "{MANIFEST}"', location=str(path))
+        return ENGINE
+    data = disk.read_bytes(path)
+    if data.startswith(b"\x7fELF"):
+        return CODE
+    hint = f"netra diff takes {ENGINE}, {CODE} or {CATALOG}"
+    if not data.lstrip().startswith(b"{"):
+        raise BadInput("file is neither a code object nor JSON", location=str(path), hint=hint)
+    found = parse_object(data, str(path)).get("format")
+    if found != FORMAT_CATALOG:
+        raise BadInput(
+            "JSON file is no tactic catalog",
+            location=f"{path}#/format",
+            expected=f'"{FORMAT_CATALOG}"',
+            got=f'"{found}"'[:80] if isinstance(found, str) else "no string",
+            hint=hint,
+        )
+    return CATALOG
+
+
+def _compare_engines(options: argparse.Namespace) -> dict[str, Json]:
+    old, new = _Folder(options.old), _Folder(options.new)
+    return engine_difference(old, new, (str(options.old), str(options.new)))
+
+
+def _compare_code(options: argparse.Namespace) -> dict[str, Json]:
+    disk = RealDisk()
+    contents = [disk.read_bytes(path) for path in (options.old, options.new)]
+    labels = [str(path) for path in (options.old, options.new)]
+    # Whether the files can be read at all is said before a tool chain is looked for.
+    plain = [read_code_side(d, None, name) for d, name in zip(contents, labels, strict=True)]
+    if plain[0].code.text == plain[1].code.text:
+        return code_difference(plain[0], plain[1])
+    rocm = os.environ.get("ROCM_PATH", "")
+    toolchain = find_toolchain(
+        Path(options.toolchain) if options.toolchain else None,
+        rocm_path=Path(rocm) if rocm else None,
+        local=Path.cwd() / ".toolchain",
+    )
+    old, new = (
+        read_code_side(data, toolchain.disassemble(data, label=name), name)
+        for data, name in zip(contents, labels, strict=True)
+    )
+    return code_difference(old, new)
+
+
+def _compare_catalogs(options: argparse.Namespace) -> dict[str, Json]:
+    old, new = (
+        parse_object(RealDisk().read_bytes(path), str(path)) for path in (options.old, options.new)
+    )
+    return catalog_difference(old, new)
+
+
+class _Folder(Mapping[str, bytes]):
+    """The files of a folder by relative name; each is read when it is asked for."""
+
+    def __init__(self, root: Path) -> None:
+        self._disk = RealDisk()
+        found = self._disk.files_under(root)
+        self._path_by_name = {path.relative_to(root).as_posix(): path for path in found}
+
+    def __getitem__(self, name: str) -> bytes:
+        return self._disk.read_bytes(self._path_by_name[name])
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._path_by_name
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._path_by_name)
+
+    def __len__(self) -> int:
+        return len(self._path_by_name)

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from netra_build.reference.formats import F32, Bits, from_bf16, to_bf16
+from netra_build.reference.formats import F32, F64, Bits, from_bf16, to_bf16
 from netra_build.reference.gdn import (
     CHUNK,
     Ids,
@@ -58,15 +58,7 @@ def precompute(tactic: str, specialization: Mapping[str, int], case: str, seed: 
     heads = {n: rows[n][:, :width].reshape(tokens, QK_HEADS, DIM) for n in ("q", "k")}
     a, b = rows["a"][:, :VALUE_HEADS], rows["b"][:, :VALUE_HEADS]
     decay, beta, rate = gates(a_log, a, dt_bias, b)
-    x = np.abs(from_bf16(a).astype(np.float64) + from_bf16(dt_bias))
-    relative = rate * (x + np.abs(a_log) + 16) + rate + 8
-    size = np.abs(from_bf16(b)).astype(np.float64)
-    bounds = {
-        "decay": Bound(
-            4, decay * relative * EPSILON, "plain v_exp, v_log; grows with the exponent"
-        ),
-        "beta": Bound(4, beta * (size + 8) * EPSILON, "plain v_exp; grows with |b|"),
-    }
+    x = from_bf16(a).astype(np.float64) + from_bf16(dt_bias)
     query_scale = np.float32(DIM**-0.5)
     values: dict[str, Array | int] = {
         "A_log": a_log,
@@ -94,8 +86,20 @@ def precompute(tactic: str, specialization: Mapping[str, int], case: str, seed: 
             "decay": decay,
             "beta": beta,
         },
-        bounds=bounds,
+        bounds=_gate_bounds(decay, beta, rate, np.abs(x) + np.abs(a_log), from_bf16(b)),
     )
+
+
+def _gate_bounds(decay: F32, beta: F32, rate: F64, size: F64, b: F32) -> dict[str, Bound]:
+    """Allow for plain exponentials and logarithms, whose error grows with their arguments."""
+    relative = rate * (size + 16) + rate + 8
+    wide = np.abs(b).astype(np.float64)
+    return {
+        "decay": Bound(
+            4, decay * relative * EPSILON, "plain v_exp, v_log; grows with the exponent"
+        ),
+        "beta": Bound(4, beta * (wide + 8) * EPSILON, "plain v_exp; grows with |b|"),
+    }
 
 
 def _plain(case: str) -> str:
@@ -263,21 +267,7 @@ def conv(tactic: str, specialization: Mapping[str, int], case: str, seed: int) -
     if case == "skipped":
         state_idx[0], window_idx[1] = -1, -1
         state_idx[2] = window_idx[2] = -1
-    expected = {
-        "state": state.copy(),
-        "window": junk("uint16", slots, TOKENS, CHANNELS, 3),
-        "out": junk("uint16", batch * TOKENS, CHANNELS),
-    }
-    for n in range(batch):
-        if -1 in (state_idx[n], window_idx[n]):
-            continue
-        rows = slice(n * TOKENS, (n + 1) * TOKENS)
-        inputs = from_bf16(qkvz[rows, :CHANNELS])
-        history = from_bf16(state[state_idx[n]])
-        outputs, windows = convolve(inputs, from_bf16(weight), history)
-        expected["out"][rows] = outputs
-        expected["window"][window_idx[n]] = windows
-        expected["state"][state_idx[n]] = windows[-1]
+    expected = _convolved(qkvz, weight, state, state_idx, window_idx)
     values: dict[str, Array | int] = {
         "qkvz": qkvz,
         "weight": weight,
@@ -299,6 +289,28 @@ def conv(tactic: str, specialization: Mapping[str, int], case: str, seed: int) -
     )
 
 
+def _convolved(
+    qkvz: Bits, weight: Bits, state: Bits, state_idx: Ids, window_idx: Ids
+) -> dict[str, Array]:
+    """Return every array that the convolution writes; skipped sequences change nothing."""
+    batch = len(state_idx)
+    expected = {
+        "state": state.copy(),
+        "window": junk("uint16", len(state), TOKENS, CHANNELS, 3),
+        "out": junk("uint16", batch * TOKENS, CHANNELS),
+    }
+    for n in range(batch):
+        if -1 in (state_idx[n], window_idx[n]):
+            continue
+        rows = slice(n * TOKENS, (n + 1) * TOKENS)
+        inputs, history = from_bf16(qkvz[rows, :CHANNELS]), from_bf16(state[state_idx[n]])
+        outputs, windows = convolve(inputs, from_bf16(weight), history)
+        expected["out"][rows] = outputs
+        expected["window"][window_idx[n]] = windows
+        expected["state"][state_idx[n]] = windows[-1]
+    return expected
+
+
 def prefill_h(tactic: str, specialization: Mapping[str, int], case: str, seed: int) -> Scenario:
     """Return a launch of the prefill recurrence over sequences of the case's lengths."""
     rng = generator(tactic, case, seed)
@@ -314,25 +326,7 @@ def prefill_h(tactic: str, specialization: Mapping[str, int], case: str, seed: i
     g = _cumulative(case, rng, ends)
     state = to_bf16(floats(kind, rng, slots, VALUE_HEADS, DIM, DIM) * np.float32(0.25))
     state_idx = rng.permutation(slots)[: len(lengths)].astype(np.int32)
-    expected = {
-        "v_new": junk("uint16", total, VALUE_HEADS, DIM),
-        "h": junk("uint16", int(chunks[-1]), VALUE_HEADS, DIM, DIM),
-        "state": state.copy(),
-    }
-    for n in range(len(lengths)):
-        rows, slot = slice(ends[n], ends[n + 1]), state_idx[n]
-        for head in range(VALUE_HEADS):
-            states, corrected, final = prefill(
-                from_bf16(k[rows, head // 2]),
-                from_bf16(v[rows, head]),
-                from_bf16(w[rows, head]),
-                g[rows, head],
-                from_bf16(state[slot, head]),
-            )
-            expected["v_new"][rows, head] = corrected
-            expected["state"][slot, head] = to_bf16(final)
-            for index, before in enumerate(states):
-                expected["h"][chunks[n] + index, head] = before
+    expected = _prefilled((k, v, w, g), state, state_idx, ends, chunks)
     values: dict[str, Array | int] = {
         "k": k,
         "v": v,
@@ -360,6 +354,33 @@ def prefill_h(tactic: str, specialization: Mapping[str, int], case: str, seed: i
         expected=expected,
         bounds=dict.fromkeys(expected, bound),
     )
+
+
+def _prefilled(
+    inputs: tuple[Bits, Bits, Bits, F32], state: Bits, state_idx: Ids, ends: Ids, chunks: Array
+) -> dict[str, Array]:
+    """Return every array that the prefill writes: sequence by sequence and head by head."""
+    k, v, w, g = inputs
+    expected = {
+        "v_new": junk("uint16", *v.shape),
+        "h": junk("uint16", int(chunks[-1]), VALUE_HEADS, DIM, DIM),
+        "state": state.copy(),
+    }
+    for n, slot in enumerate(state_idx):
+        rows = slice(ends[n], ends[n + 1])
+        for head in range(VALUE_HEADS):
+            states, corrected, final = prefill(
+                from_bf16(k[rows, head // 2]),
+                from_bf16(v[rows, head]),
+                from_bf16(w[rows, head]),
+                g[rows, head],
+                from_bf16(state[slot, head]),
+            )
+            expected["v_new"][rows, head] = corrected
+            expected["state"][slot, head] = to_bf16(final)
+            for index, before in enumerate(states):
+                expected["h"][chunks[n] + index, head] = before
+    return expected
 
 
 def _cumulative(case: str, rng: Rng, ends: Ids) -> F32:

@@ -104,8 +104,8 @@ def code_object_actions(units: Sequence[Unit]) -> list[Action]:
         actions += [*made_actions(unit), *proven_actions(unit)]
         actions.append(checked_action(unit, unit.metadata(".checks.json")))
         actions += [
-            numerics_action(unit, member, QUICK_SEEDS, unit.numerics(member))
-            for member in unit.members
+            numerics_action(unit, member, QUICK_SEEDS, unit.numerics(index))
+            for index, member in enumerate(unit.members)
             if member.has_contract
         ]
     return actions
@@ -170,6 +170,7 @@ def _build_result(
 def _artifact(unit: Unit) -> dict[str, Json]:
     members = [
         {
+            "name": unit.stem(index),
             "tactic": member.instance.tactic.name,
             "tactic_id": member.instance.tactic.stable_id,
             "contract_id": member.instance.contract.id,
@@ -198,9 +199,10 @@ def _evidence(units: Sequence[Unit]) -> dict[str, Place]:
     for unit in units:
         found[f"conform:{unit.name}"] = unit.intermediate(".conform.json")
         for index, member in enumerate(unit.members):
-            found[f"closure:{member.symbol}"] = unit.of_member(index, ".closure.json")
+            stem = unit.stem(index)
+            found[f"closure:{stem}"] = unit.of_member(index, ".closure.json")
             if member.golden is not None and unit.goldens is not None:
-                found[f"golden:{member.symbol}"] = golden_place(member.golden, "digests.json")
+                found[f"golden:{stem}"] = golden_place(member.golden, "digests.json")
     return found
 
 

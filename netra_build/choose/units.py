@@ -113,9 +113,9 @@ class Unit:
         """Return the place of a file that describes the code object."""
         return self.at_home(f"metadata/{self.name}{suffix}")
 
-    def numerics(self, member: Member) -> Place:
+    def numerics(self, index: int) -> Place:
         """Return the place of one member's numeric report."""
-        return self.at_home(f"metadata/{member.symbol}.numerics.json")
+        return self.at_home(f"metadata/{self.stem(index)}.numerics.json")
 
     def intermediate(self, suffix: str) -> Place:
         """Return the place of an intermediate file of the whole code object."""

@@ -44,9 +44,12 @@ def _artifact(artifact: dict[str, Json], inputs: Inputs) -> dict[str, Json]:
 
 
 def _member(member: dict[str, Json], inputs: Inputs) -> dict[str, Json]:
-    closure = parse_object(inputs[f"closure:{member['symbol']}"], member["symbol"])
+    name = member["name"]
+    closure = parse_object(inputs[f"closure:{name}"], name)
+    numerics = inputs.get(f"metadata/{name}.numerics.json")
     return {
         **member,
+        "numerics": parse_object(numerics, name)["verdict"] if numerics else "not_run",
         "source_sha256": sha256_hex(inputs[member["source"]]),
         "source_closure_sha256": closure["source_closure_sha256"],
         "computational_identity": closure["computational_identity"],

@@ -303,7 +303,11 @@ class _Launch:
         result = {}
         for name, region in self.kernargs.regions.items():
             original = np.asarray(originals[name])
-            flat = region.own()
+            flat = region.data
+            if not region.is_private:
+                # Nothing was stored: the caller gets its own array back, not a copy to be paid for.
+                flat = flat.view()
+                flat.flags.writeable = False
             result[name] = flat.view(original.dtype).reshape(original.shape)
         return result
 

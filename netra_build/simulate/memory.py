@@ -57,9 +57,13 @@ class AddressSpace:
         self._next = FIRST_BASE
 
     def place(self, name: str, data: Array, *, readable: int, writable: bool) -> Region:
-        """Map uint8 ``data``; the base straddles a 4 GiB line to bring lost carries to light."""
-        half = min(data.size // 2, 1 << 31) // ALIGNMENT * ALIGNMENT
-        base = (self._next + 2 * RED_ZONE_BYTES) // RED_ZONE_BYTES * RED_ZONE_BYTES - half
+        """Map uint8 ``data`` across a 4 GiB line, which brings lost carries to light.
+
+        The line lies at an odd part of the buffer, so that it cuts a row or a tile: then the
+        carries of a pointer that walks through it count as well as those of its start.
+        """
+        before = min(data.size * 5 // 11, 1 << 31) // ALIGNMENT * ALIGNMENT
+        base = (self._next + 2 * RED_ZONE_BYTES) // RED_ZONE_BYTES * RED_ZONE_BYTES - before
         region = Region(name, base, data, readable, writable)
         self._next = base + data.size + RED_ZONE_BYTES
         self.regions.append(region)

@@ -82,7 +82,22 @@ def _read_module(name: str) -> tuple[str, tuple[str, ...]]:
         raise ValueError(f"no module {name}")
     source = path.read_bytes()
     tree = ast.parse(source, filename=name)
-    return blake3_hex(source), tuple(sorted(set(imported_modules(tree))))
+    imports = set(imported_modules(tree))
+    if path.name == "__init__.py" and _reaches_members(tree):
+        imports |= {f"{name}.{member}" for member in package_members(name)}
+    return blake3_hex(source), tuple(sorted(imports))
+
+
+def _reaches_members(tree: ast.Module) -> bool:
+    """Tell whether a package file says that who imports the package gets all its modules."""
+    targets = [node.targets[0] for node in tree.body if isinstance(node, ast.Assign)]
+    return any(isinstance(t, ast.Name) and t.id == "MEMBERS_ARE_REACHED" for t in targets)
+
+
+def package_members(package: str) -> tuple[str, ...]:
+    """Return the names of the modules whose files lie in a package of ours, sorted."""
+    folder = PACKAGE_FOLDER.joinpath(*package.split(".")[1:])
+    return tuple(sorted(path.stem for path in folder.glob("[a-z]*.py")))
 
 
 def imported_modules(tree: ast.AST) -> Iterator[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from netra_build.core.members import member_names
+
 TACTICS = frozenset(
     {
         "attention_gqa4_fp8kv",
@@ -21,5 +23,5 @@ TACTICS = frozenset(
         "moe_silu_quant_decode_m1",
         "router_bf16_verify_m16",
     }
-)
+) | frozenset(member_names("netra_build.reference.tactics"))
 """Equal to the keys of ``scenarios.SCENARIOS``; a test compares them."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from zlib import crc32
@@ -63,6 +63,19 @@ class Scenario:
             near = np.where(_is_near(wanted, got, bound.floor), wanted, got)
             results.append(compare_arrays(name, wanted, near, tolerance))
         return tuple(results)
+
+
+Maker = Callable[[str, Mapping[str, int], str, int], Scenario]
+"""Takes tactic id, constants, input case and seed."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What makes the launches of a tactic, its cases, and its specializations by variant name."""
+
+    make: Maker
+    cases: tuple[str, ...]
+    specializations: Mapping[str, Mapping[str, int]]
 
 
 def generator(*words: str | int) -> np.random.Generator:

@@ -2,34 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import TypeVar
 
 from netra_build.core.errors import BadInput
+from netra_build.core.members import load_member, member_names
 from netra_build.core.nearest import nearest_hint
 from netra_build.reference import scenarios_attention as attention
 from netra_build.reference import scenarios_flat as flat
 from netra_build.reference import scenarios_gdn as gdn
 from netra_build.reference import scenarios_moe as moe
 from netra_build.reference import scenarios_splitseq as splitseq
-from netra_build.reference.scenario import Scenario
+from netra_build.reference import tactics
+from netra_build.reference.scenario import Entry, Scenario
 
 T = TypeVar("T")
-Maker = Callable[[str, Mapping[str, int], str, int], Scenario]
 
 WAVES = "NETRA_GDN_WAVES_PER_WORKGROUP"
 
 
-@dataclass(frozen=True)
-class Entry:
-    """What makes the launches of a tactic, its cases, and its specializations by variant name."""
-
-    make: Maker
-    cases: tuple[str, ...]
-    specializations: Mapping[str, Mapping[str, int]]
-
-
+_ADDED = tactics.__name__
 _ONE: Mapping[str, Mapping[str, int]] = {"": {}}
 _BY_INDEX: Mapping[str, Mapping[str, int]] = {f"qo{n}": {attention.BITS: n} for n in (32, 64)}
 _BY_WAVES: Mapping[str, Mapping[str, int]] = {f"waves{n}": {WAVES: n} for n in (1, 4, 8)}
@@ -51,6 +43,7 @@ SCENARIOS: Mapping[str, Entry] = {
     "gdn_state_replay_m12_fused_exact": Entry(gdn.replay, gdn.REPLAY_CASES, _BY_WAVES),
     "gdn_qkvz_conv_m12": Entry(gdn.conv, gdn.CONV_CASES, _ONE),
     "gdn_h_m8192_bv16_varlen": Entry(gdn.prefill_h, gdn.PREFILL_CASES, _ONE),
+    **{name: load_member(_ADDED, name).ENTRY for name in member_names(_ADDED)},
 }
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from netra_build.core.errors import BadInput
 from netra_build.core.nearest import nearest_hint
-from netra_build.reference.scenario import Scenario
-from netra_build.reference.scenarios import SCENARIOS, Entry
+from netra_build.reference.scenario import Entry, Scenario
+from netra_build.reference.scenarios import SCENARIOS
 
 RANDOM = "random"
 

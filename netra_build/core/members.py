@@ -1,0 +1,22 @@
+"""Modules that a package has because their files lie in it, without a list of them.
+
+The package file says ``MEMBERS_ARE_REACHED = True``: code digests then count all members for
+whatever imports the package, as if each one was imported by name.
+"""
+
+from __future__ import annotations
+
+import importlib
+from types import ModuleType
+
+from netra_build.core.code_digest import package_members
+
+
+def member_names(package: str) -> tuple[str, ...]:
+    """Return the names of the modules in ``package``, sorted; none of them is imported."""
+    return package_members(package)
+
+
+def load_member(package: str, name: str) -> ModuleType:
+    """Import and return one module that ``member_names`` gave."""
+    return importlib.import_module(f"{package}.{name}")

@@ -1,0 +1,70 @@
+"""Packages whose files are their own list: what is found, and what digests count."""
+
+from __future__ import annotations
+
+import pytest
+
+from netra_build.core import code_digest as subject
+from netra_build.core.code_digest import code_digest, code_reach
+from netra_build.core.members import member_names
+from netra_build.reference.known import TACTICS
+from netra_build.reference.scenarios import SCENARIOS
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """Return a stand-in for our package with a user, a list-less folder and two files in it."""
+    folder = tmp_path / "netra_build"
+    (folder / "many").mkdir(parents=True)
+    (folder / "__init__.py").write_text("")
+    (folder / "user.py").write_text("from netra_build import many\n")
+    (folder / "many/__init__.py").write_text('"""Doc."""\n\nMEMBERS_ARE_REACHED = True\n')
+    (folder / "many/one.py").write_text("ENTRY = 1\n")
+    (folder / "many/two.py").write_text("ENTRY = 2\n")
+    (folder / "many/_part.py").write_text("x = 1\n")
+    (folder / "many/notes.txt").write_text("x\n")
+    monkeypatch.setattr(subject, "PACKAGE_FOLDER", folder)
+    forget()
+    yield folder
+    forget()
+
+
+def forget():
+    for function in ("code_digest", "code_reach", "_read_module", "module_path"):
+        getattr(subject, function).cache_clear()
+
+
+def test_the_modules_of_a_package_are_found_by_their_files(package):
+    assert member_names("netra_build.many") == ("one", "two")
+
+
+def test_who_imports_the_package_reaches_its_members(package):
+    names = [name for name, _ in code_reach("netra_build.user").modules]
+    assert names == [
+        "netra_build",
+        "netra_build.many",
+        "netra_build.many.one",
+        "netra_build.many.two",
+        "netra_build.user",
+    ]
+
+
+def test_members_of_a_package_that_does_not_say_so_are_not_reached(package):
+    (package / "many/__init__.py").write_text('"""Doc."""\n')
+    names = [name for name, _ in code_reach("netra_build.user").modules]
+    assert names == ["netra_build", "netra_build.many", "netra_build.user"]
+
+
+def test_a_new_or_changed_member_changes_the_digest(package):
+    digests = [code_digest("netra_build.user")]
+    (package / "many/one.py").write_text("ENTRY = 3\n")
+    forget()
+    digests.append(code_digest("netra_build.user"))
+    (package / "many/three.py").write_text("ENTRY = 3\n")
+    forget()
+    digests.append(code_digest("netra_build.user"))
+    assert len(set(digests)) == 3
+
+
+def test_the_plan_knows_the_tactics_that_have_statements():
+    assert set(SCENARIOS) == TACTICS

@@ -16,6 +16,7 @@ from netra_build.core.nearest import nearest_hint
 COMMANDS = {
     "check": "check",
     "compile": "compile",
+    "completion": "completion",
     "diff": "diff",
     "explain": "explain",
     "inspect": "inspect_engine",

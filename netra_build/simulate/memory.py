@@ -14,6 +14,7 @@ from netra_build.simulate.findings import KERNARG_OVER_READ, OUT_OF_BOUNDS
 RED_ZONE_BYTES = 1 << 32
 """Distance kept free around every region, so that a stray 32-bit offset hits no neighbour."""
 
+_WHOLE = {8: np.uint64, 16: np.complex128}
 FIRST_BASE = 0x7E00_0000_0000
 ALIGNMENT = 256
 
@@ -170,6 +171,11 @@ def _load(data: Array, offset: Array, width: int) -> Array:
     """Load from uint8 ``data`` at int64 byte ``offset`` (in bounds for active elements)."""
     if width == 1:
         return data.take(offset, mode="clip").astype(np.uint32)[None]
+    if width in _WHOLE and data.ctypes.data % width == 0 and not (offset & (width - 1)).any():
+        # One element per lane; its type only has the right size.
+        elements = data[: data.size // width * width].view(_WHOLE[width])
+        loaded = elements.take(offset // width, mode="clip").view(np.uint32)
+        return np.moveaxis(loaded.reshape(*offset.shape, width // 4), -1, 0)
     if width >= 4 and data.ctypes.data % 4 == 0 and not (offset & 3).any():
         words = data[: data.size // 4 * 4].view(np.uint32)
         first = offset >> 2

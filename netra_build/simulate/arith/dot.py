@@ -17,9 +17,20 @@ _UNIT = 2.0**-53
 def exact_dot(a: Array, b: Array, c: Array) -> Array:
     """Return float32 of a @ b + c, where the float64 product a @ b is known to be exact.
 
-    Shapes: float64[n, rows, k] @ float64[n, k, columns] + float32[n, rows, columns].
+    Shapes: float64[n, rows, k] @ float64[n, k, columns] + float32[n, rows, columns]; an operand
+    that is the same for all n may come once.
     """
-    return _canonical(round_sum(np.matmul(a, b), c.astype(F64)))
+    return _canonical(round_sum(multiply(a, b), c.astype(F64)))
+
+
+def multiply(a: Array, b: Array) -> Array:
+    """Return a @ b; a single second operand for all products makes one large product of them."""
+    if len(b) == 1 and len(a) > 1:
+        n, rows, depth = a.shape
+        whole: Array = (a.reshape(n * rows, depth) @ b[0]).reshape(n, rows, b.shape[2])
+        return whole
+    product: Array = np.matmul(a, b)
+    return product
 
 
 def rounded_dot(a: Array, b: Array, c: Array, significant_bits: int) -> Array:
@@ -29,7 +40,7 @@ def rounded_dot(a: Array, b: Array, c: Array, significant_bits: int) -> Array:
     error has a known bound, and where that leaves two float32 candidates, the products are
     summed exactly one by one. ``significant_bits`` is the width of the operands' mantissas.
     """
-    product = np.matmul(a, b)
+    product = multiply(a, b)
     exact_c = c.astype(F64)
     result = round_sum(product, exact_c)
     depth = a.shape[-1]
@@ -38,13 +49,13 @@ def rounded_dot(a: Array, b: Array, c: Array, significant_bits: int) -> Array:
     inexact = spread > allowed
     if not inexact.any():
         return _canonical(result)
-    size = np.matmul(np.abs(a), np.abs(b)) + np.abs(exact_c)
+    size = multiply(np.abs(a), np.abs(b)) + np.abs(exact_c)
     bound = size * ((depth + 8) * _UNIT)
     total = product + exact_c
     low, high = (total - bound).astype(F32), (total + bound).astype(F32)
     doubtful = (low.view(np.uint32) != high.view(np.uint32)) & np.isfinite(size) & inexact
     for n, row, column in np.argwhere(doubtful):
-        products = (a[n, row] * b[n, :, column]).tolist()
+        products = (a[n % len(a), row] * b[n % len(b), :, column]).tolist()
         products.append(float(exact_c[n, row, column]))
         result[n, row, column] = _sum_once(products)
     return _canonical(result)

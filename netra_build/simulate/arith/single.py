@@ -73,16 +73,20 @@ def round_sum(p: Array, c: Array) -> Array:
     on a float32 tie or gives a subnormal, and those elements are rounded to odd first.
     """
     s = np.asarray(p + c)
-    result = s.astype(F32)
+    result = s.astype(F32, order="C")
     doubtful = (s.view(np.int64) & _TIE_MASK) == _TIE
     doubtful |= np.abs(s) < _SMALLEST_NORMAL
-    if doubtful.any():
-        doubtful &= (s != 0) & np.isfinite(s)
-        if doubtful.any():
-            chosen_p = np.broadcast_to(p, s.shape)[doubtful]
-            chosen_c = np.broadcast_to(c, s.shape)[doubtful]
-            result[doubtful] = sum_to_odd(chosen_p, chosen_c).astype(F32)
+    places = np.flatnonzero(doubtful)
+    if len(places):
+        sums = s.reshape(-1)[places]
+        places = places[(sums != 0) & np.isfinite(sums)]
+        odd = sum_to_odd(_chosen(p, s.shape, places), _chosen(c, s.shape, places))
+        result.reshape(-1)[places] = odd.astype(F32)
     return result
+
+
+def _chosen(value: Array, shape: tuple[int, ...], places: Array) -> Array:
+    return np.broadcast_to(value, shape).reshape(-1)[places]
 
 
 def sum_to_odd(p: Array, c: Array) -> Array:

@@ -175,6 +175,14 @@ def _whole(operand: Operand, count: int, d: Decoded, context: Context) -> Get:
     return get
 
 
+def alike(registers: Array, tile: Tile, scale: object) -> Array:
+    """Return the registers of one wavefront if all hold the same, as activations often do."""
+    first = registers[0]
+    if tile.blocks > 1 or scale is not None or not (first == first[:1]).all():
+        return registers
+    return registers[:, :1] if (registers == registers[:, :1]).all() else registers
+
+
 def _accumulator(operand: Operand, tile: Tile, d: Decoded, context: Context) -> Get:
     if is_vector(operand):
         return _whole(operand, tile.results, d, context)
@@ -197,7 +205,7 @@ def multiply(a: Array, b: Array, c: Array, significant_bits: int) -> Array:
 
     ``significant_bits`` is zero when the float64 product is known to be exact.
     """
-    start = c.reshape(len(a), *c.shape[-2:])
+    start = c.reshape(-1, *c.shape[-2:])
     if significant_bits:
         result = rounded_dot(a, b, start, significant_bits)
     else:
@@ -227,8 +235,8 @@ def _build_float(
     bits = 0 if exact else max(first.significant_bits, second.significant_bits)
 
     def run(g: Group) -> None:
-        a = operand_matrix(get_a(g), tile, first, second=False)
-        b = operand_matrix(get_b(g), tile, second, second=True)
+        a = operand_matrix(alike(get_a(g), tile, scale), tile, first, second=False)
+        b = operand_matrix(alike(get_b(g), tile, scale), tile, second, second=True)
         c = result_matrix(get_c(g).view(np.float32), tile)
         if scale is not None:
             a, b = scale(g, a, b)

@@ -24,6 +24,7 @@ COMMANDS = {
     "validate": "validate",
     "evidence": "evidence_add",
     "golden": "golden_accept",
+    "new-tactic": "new_tactic",
     "pin": "pin",
     "promote": "promote",
     "rebuild": "rebuild",

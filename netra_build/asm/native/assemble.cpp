@@ -55,18 +55,59 @@ class BoundedStream : public raw_pwrite_stream {
     size_t most = SIZE_MAX;
 };
 
-// The sealed tree. Its working folder cannot be named by a source, so that absolute names and
-// names with ".." find nothing.
-IntrusiveRefCntPtr<vfs::FileSystem> file_system(const netra_file* files, size_t file_count) {
-    IntrusiveRefCntPtr<vfs::InMemoryFileSystem> system(new vfs::InMemoryFileSystem);
-    system->setCurrentWorkingDirectory("/\x01sealed");
-    for (size_t index = 0; index != file_count; ++index) {
-        const netra_file& file = files[index];
-        system->addFile(file.name, 0,
-            MemoryBuffer::getMemBufferCopy(StringRef(file.data, file.size), file.name));
+// A file of the sealed tree, opened once.
+class OpenedFile : public vfs::File {
+  public:
+    explicit OpenedFile(std::unique_ptr<vfs::File> opened) : file(std::move(opened)) {}
+
+    ErrorOr<vfs::Status> status() override {
+        return file->status();
     }
-    return system;
-}
+
+    ErrorOr<std::unique_ptr<MemoryBuffer>> getBuffer(
+        const Twine& name, int64_t size, bool, bool is_volatile) override {
+        ErrorOr<std::unique_ptr<MemoryBuffer>> shared =
+            file->getBuffer(name, size, /*RequiresNullTerminator=*/false, is_volatile);
+        if (!shared)
+            return shared;
+        return MemoryBuffer::getMemBufferCopy((*shared)->getBuffer(), name);
+    }
+
+    std::error_code close() override {
+        return file->close();
+    }
+
+  private:
+    std::unique_ptr<vfs::File> file;
+};
+
+// The sealed tree. Every opening of a file gives bytes of its own: the assembler tells from where
+// a byte lies in memory which inclusion it belongs to.
+class SealedTree : public vfs::ProxyFileSystem {
+  public:
+    SealedTree(const netra_file* files, size_t file_count)
+        : vfs::ProxyFileSystem(make(files, file_count)) {}
+
+    ErrorOr<std::unique_ptr<vfs::File>> openFileForRead(const Twine& name) override {
+        ErrorOr<std::unique_ptr<vfs::File>> opened = ProxyFileSystem::openFileForRead(name);
+        if (!opened)
+            return opened;
+        return std::make_unique<OpenedFile>(std::move(*opened));
+    }
+
+  private:
+    static IntrusiveRefCntPtr<vfs::FileSystem> make(const netra_file* files, size_t file_count) {
+        IntrusiveRefCntPtr<vfs::InMemoryFileSystem> system(new vfs::InMemoryFileSystem);
+        // No source can name this folder, so that absolute names and ".." find nothing.
+        system->setCurrentWorkingDirectory("/\x01sealed");
+        for (size_t index = 0; index != file_count; ++index) {
+            const netra_file& file = files[index];
+            system->addFile(file.name, 0,
+                MemoryBuffer::getMemBuffer(StringRef(file.data, file.size), file.name, false));
+        }
+        return system;
+    }
+};
 
 // One run of the assembler; every part lives as long as the streamer that refers to it.
 bool run(const netra::Processor& machine, SourceMgr& sources, raw_pwrite_stream& object) {
@@ -102,7 +143,7 @@ int netra_assemble(const char* triple, const char* processor_name, const char* m
     if (!machine)
         return NETRA_DECLINED;
 
-    IntrusiveRefCntPtr<vfs::FileSystem> system = file_system(files, file_count);
+    IntrusiveRefCntPtr<vfs::FileSystem> system(new SealedTree(files, file_count));
     ErrorOr<std::unique_ptr<MemoryBuffer>> main_file = system->getBufferForFile(main_name);
     if (!main_file)
         return NETRA_DECLINED;

@@ -6,6 +6,7 @@
 
 #include "shared.h"
 
+#include "llvm/BinaryFormat/Magic.h"
 #include "llvm/MC/MCContext.h"
 #include "llvm/MC/MCDisassembler/MCDisassembler.h"
 #include "llvm/MC/MCDisassembler/MCRelocationInfo.h"
@@ -317,8 +318,6 @@ void Listing::write_target(uint64_t target) {
 
 // Ends a line with what decoder and printer had to say, each remark on a line of its own.
 void Listing::end_line(StringRef comments) {
-    // The column is counted from the instruction, which this listing starts at column 40, or at
-    // column 0 without addresses of its own: AMDGPU has none.
     while (!comments.empty()) {
         const auto [comment, others] = comments.split('\n');
         out.PadToColumn(machine.syntax->getCommentColumn());
@@ -331,9 +330,8 @@ void Listing::end_line(StringRef comments) {
 }
 
 bool is_ordinary(const ELFObjectFileBase& object) {
-    return object.getEMachine() == ELF::EM_AMDGPU && object.getEType() == ELF::ET_DYN &&
-           object.getBytesInAddress() == 8 && object.isLittleEndian() &&
-           object.makeTriple().getOS() == Triple::AMDHSA;
+    return object.getEMachine() == ELF::EM_AMDGPU && object.getBytesInAddress() == 8 &&
+           object.isLittleEndian() && object.makeTriple().getOS() == Triple::AMDHSA;
 }
 
 bool write_listing(const netra::Processor& machine, const ELFObjectFileBase& object, StringRef name,
@@ -360,6 +358,9 @@ int netra_disassemble(const char* triple, const char* processor_name, const char
     const char* data, size_t size, netra_bytes* listing) {
     netra::begin_report();
     const netra::Processor* machine = netra::processor(triple, processor_name);
+    // The program looks at the magic first, which a damaged object may have lost.
+    if (identify_magic(StringRef(data, size)) != file_magic::elf_shared_object)
+        return NETRA_DECLINED;
     Expected<std::unique_ptr<ObjectFile>> file = ObjectFile::createELFObjectFile(
         MemoryBufferRef(StringRef(data, size), name), /*InitContent=*/true);
     if (!file) {

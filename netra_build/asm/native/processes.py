@@ -60,8 +60,8 @@ def start_worker(
     return process, ours
 
 
-def stop(process: subprocess.Popen[bytes], grace_seconds: float) -> int:
-    """Wait for a worker that was told to go, kill it after ``grace_seconds``; its exit code."""
+def exit_code(process: subprocess.Popen[bytes], grace_seconds: float) -> int:
+    """Return the exit code of a worker that is ending; it is killed after ``grace_seconds``."""
     try:
         return process.wait(grace_seconds)
     except subprocess.TimeoutExpired:

@@ -10,16 +10,18 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from netra_build.asm.native.processes import start_worker, stop
+from netra_build.asm.native.processes import exit_code, start_worker
 from netra_build.asm.native.protocol import receive, send
 from netra_build.core.disk import sealed_folder
 from netra_build.core.streams import scratch_stream
 
 MAX_WORKERS = 2
 START_SECONDS = 30.0
-GRACE_SECONDS = 1.0
+ENDING_SECONDS = 5.0
 MAX_REPORT_BYTES = 1024**2
-AT_ONCE = 0.0
+MAX_REQUESTS = 1000
+"""After so many a worker is replaced: LLVM keeps a list of all temporary files it ever made, and
+walks it for each new one."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,7 @@ class Worker:
         """Start the process and wait for its greeting; ``WorkerUnusable`` when that fails."""
         self._resources = ExitStack()
         self._timeout_seconds = launch.timeout_seconds
+        self._answered = 0
         try:
             self._report = self._resources.enter_context(scratch_stream())
             self._process, self._channel = start_worker(
@@ -101,13 +104,19 @@ class Worker:
     def ask(self, parts: Sequence[bytes]) -> Answer:
         """Send one request and return its answer; ``WorkerEnded`` or ``WorkerHung``."""
         status, data, report = self._exchange(parts, self._timeout_seconds)
+        self._answered += 1
         return Answer(int(status), data, report.decode("utf-8", "backslashreplace"))
 
-    def close(self, grace_seconds: float = GRACE_SECONDS) -> int:
-        """End the process, at last by force, and return its exit code. A second call is fine."""
-        self._channel.close()
+    @property
+    def is_worn(self) -> bool:
+        """Tell whether the process has answered as many requests as one should."""
+        return self._answered >= MAX_REQUESTS
+
+    def close(self) -> None:
+        """End the process at once; it holds nothing that is worth waiting for."""
         try:
-            return stop(self._process, grace_seconds)
+            self._process.kill()
+            self._process.wait()
         finally:
             self._resources.close()
 
@@ -118,18 +127,18 @@ class Worker:
                 send(self._channel, parts, deadline)
             return receive(self._channel, deadline)
         except TimeoutError:
-            self.close(AT_ONCE)
+            self.close()
             raise WorkerHung from None
         except (EOFError, OSError, ValueError):
             raise self._ended() from None
         except BaseException:
             # Interrupted halfway: the next answer on this channel would be the wrong one.
-            self.close(AT_ONCE)
+            self.close()
             raise
 
     def _ended(self) -> WorkerEnded:
         try:
-            code = stop(self._process, GRACE_SECONDS)
+            code = exit_code(self._process, ENDING_SECONDS)
             self._report.seek(0)
             text = self._report.read(MAX_REPORT_BYTES).decode("utf-8", "backslashreplace")
         finally:
@@ -146,7 +155,6 @@ class WorkerPool:
         self._slots: queue.LifoQueue[Worker | None] = queue.LifoQueue()
         for _ in range(most):
             self._slots.put(None)
-        self._most = most
         # Runs at the latest when the interpreter ends, before its threads and files are gone.
         self._finalizer = weakref.finalize(self, _close_idle, self._slots)
 
@@ -163,6 +171,9 @@ class WorkerPool:
                 worker = None
             worker = worker or Worker(self._launch)
             answer = worker.ask(parts)
+            if worker.is_worn:
+                worker.close()
+                worker = None
         except BaseException:
             worker = None
             raise
@@ -171,19 +182,18 @@ class WorkerPool:
         return answer
 
     def close(self) -> None:
-        """End the workers, after what they are doing now; a later request starts new ones."""
-        workers = [self._slots.get() for _ in range(self._most)]
-        for worker in workers:
-            if worker is not None:
-                worker.close()
-            self._slots.put(None)
+        """End the workers that do nothing now; a later request starts new ones."""
+        _close_idle(self._slots)
 
 
 def _close_idle(slots: queue.LifoQueue[Worker | None]) -> None:
+    taken = 0
     try:
         while True:
             worker = slots.get_nowait()
+            taken += 1
             if worker is not None:
                 worker.close()
     except queue.Empty:
-        return
+        for _ in range(taken):
+            slots.put(None)

@@ -11,6 +11,7 @@ from netra_build.choose.memory import PLACEMENTS
 from netra_build.choose.session import CompileRequest, plan_request
 from netra_build.commands.library_option import add_library_root, library_anchors
 from netra_build.core.canonical_json import canonical_text, parse_object
+from netra_build.core.collector import collector_paused
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput
 from netra_build.core.output_folder import publish_folder
@@ -45,6 +46,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Compile and print the engine's id as one JSON line."""
+    with collector_paused():
+        return _run(options)
+
+
+def _run(options: argparse.Namespace) -> int:
     if options.target != TARGET:
         raise BadInput(
             "unknown target", location="--target", expected=f'"{TARGET}"', got=f'"{options.target}"'

@@ -1,11 +1,11 @@
 """Numpy statement of the split-sequence attention kernels: prepare, stage 1 and stage 2.
 
-Rounding points as in :mod:`netra_build.reference.attention`. Stage 2 is stated in the order of its
-FP32 operations, so only the last bit of an exponential is left to the kernel.
+Rounding points as in :mod:`netra_build.reference.attention`, outputs exact in the same sense.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -33,6 +33,7 @@ from netra_build.reference.formats import (
     to_bf16,
 )
 
+LN2 = np.float32(math.log(2.0))
 SPLITS_MAX = 129
 SPLIT_TILE = 32
 DIMENSIONS = 256
@@ -113,9 +114,14 @@ def stage1(inputs: SplitInputs, before: Partials) -> Partials:
                     inputs.sm_scale,
                 )
                 after.mid[row, heads, split] = state.quotient()
-                log = state.maximum.astype(np.float64) + np.log(state.denominator)
-                after.lse[row, heads, split] = log.astype(np.float32)
+                after.lse[row, heads, split] = log_sum_exp(state)
     return after
+
+
+def log_sum_exp(state: OnlineSoftmax) -> F32:
+    """Return m + ln 2 * log2 l: the logarithm rounded to FP32, product and sum fused."""
+    logarithm = np.log2(state.denominator().astype(np.float64)).astype(np.float32)
+    return fma(logarithm, np.full_like(logarithm, LN2), state.maximum)
 
 
 def _attend(q: F32, keys: F32, values: F32, scale: np.float32) -> OnlineSoftmax:

@@ -17,7 +17,7 @@ from netra_build.reference.attention_splitseq import (
     stage2,
 )
 from netra_build.reference.formats import F32, to_bf16
-from netra_build.reference.scenario import Array, Bound, Scenario, generator, junk
+from netra_build.reference.scenario import Array, Scenario, generator, junk
 from netra_build.reference.scenarios_attention import (
     NUMBERS,
     POOL,
@@ -30,12 +30,6 @@ from netra_build.reference.scenarios_attention import (
 ROWS_MAX = 16
 TABLE_SLOTS = 4160
 EDGES = (1, 15, 16, 31, 32, 33, 63, 64, 65, 127, 129)
-
-PARTIAL_REASON = (
-    "the order of the denominator's sum and the last bit of an exponential are free; 2e-7 of the "
-    "largest output of the head is what some 100 roundings of the denominator leave"
-)
-LSE_REASON = "m + ln l: both terms and the logarithm are rounded to float32"
 
 Lengths = tuple[tuple[int, ...], tuple[int, ...]]
 
@@ -60,8 +54,15 @@ LENGTHS: Mapping[str, Lengths] = {
 }
 """Keys and splits of each row."""
 
+MERGED: Mapping[str, Lengths] = {
+    "more_splits_than_merged": ((4480,), (140,)),
+    "far_apart": ((300, 300), (9, 7)),
+    "ties": (tuple(32 * n for n in (3, 5, 7, 9, 11, 13)), (3, 5, 7, 9, 11, 13)),
+}
+"""The same, for stage 2 alone."""
+
 STAGE1_CASES = ("random", *LENGTHS, *NUMBERS)
-STAGE2_CASES = ("random", *LENGTHS, "far_apart", "zeros", "equal")
+STAGE2_CASES = ("random", *LENGTHS, *MERGED, "zeros", "equal")
 
 
 def prepare_launch(
@@ -98,10 +99,9 @@ def prepare_launch(
 
 
 def _rows(case: str, rng: np.random.Generator) -> Lengths:
-    if case in LENGTHS:
-        return LENGTHS[case]
-    if case == "far_apart":
-        return (300, 300), (9, 7)
+    fixed = LENGTHS.get(case) or MERGED.get(case)
+    if fixed is not None:
+        return fixed
     count = int(rng.integers(1, 5))
     keys = rng.choice(EDGES, count)
     keys = np.where(rng.random(count) < 0.6, keys, rng.integers(1, 300, count))
@@ -118,7 +118,6 @@ def stage1_launch(tactic: str, specialization: Mapping[str, int], case: str, see
         junk("float32", rows, QUERY_HEADS, splits),
     )
     after = stage1(inputs, before)
-    largest = np.abs(after.mid.astype(np.float64)).max(axis=(2, 3), keepdims=True)
     return Scenario(
         label=f"{tactic}/{case}/{seed}",
         tactic=tactic,
@@ -127,10 +126,6 @@ def stage1_launch(tactic: str, specialization: Mapping[str, int], case: str, see
         grid=(rows, KV_HEADS, splits),
         block=(256, 1, 1),
         expected={"mid": after.mid, "lse": after.lse},
-        bounds={
-            "mid": Bound(4, 2e-7 * largest, PARTIAL_REASON),
-            "lse": Bound(2, 1e-6, LSE_REASON),
-        },
     )
 
 
@@ -199,7 +194,7 @@ def stage2_launch(tactic: str, specialization: Mapping[str, int], case: str, see
     rng = generator(tactic, case, seed)
     keys, splits = _rows(case, rng)
     partials = _partials(case, rng, len(keys), max(splits))
-    v_scale = np.float32(rng.uniform(0.25, 4.0))
+    v_scale = np.float32(0.5 if case == "ties" else rng.uniform(0.25, 4.0))
     lengths, counts = np.array(keys, np.int32), np.array(splits, np.int32)
     merged = stage2(partials, v_scale, lengths, counts)
     return Scenario(
@@ -235,6 +230,12 @@ def _partials(case: str, rng: np.random.Generator, rows: int, splits: int) -> Pa
     if case == "far_apart":
         # Weights down to subnormals; values so much larger that every split still counts.
         lse = rng.uniform(-97, 0, lse.shape).astype(np.float32)
+        lse[:, :, 0] -= np.float32(97) + lse[:, :, 0] * np.float32(0.9)
         lift = np.exp2(np.minimum(-lse.astype(np.float64) / np.log(2.0), 120.0) - 10)
         mid = (mid * lift[..., None]).astype(np.float32)
+    if case == "ties":
+        # Equal weights of equal numbers in the middle between two of BF16: any error shows.
+        middle = rng.integers(128, 256, (rows, QUERY_HEADS, 1, DIMENSIONS)) * 2 + 1
+        mid = np.broadcast_to(middle, mid.shape).astype(np.float32)
+        lse = np.zeros_like(lse)
     return Partials(mid, lse)

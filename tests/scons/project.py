@@ -76,12 +76,13 @@ class Project:
         self.folder = folder
 
     @classmethod
-    def copy_to(cls, folder: Path, origin: Path = ROOT) -> Project:
-        """Copy the sources of the project at ``origin`` to ``folder``."""
+    def copy_to(cls, folder: Path, origin: Path = ROOT, *, whole: bool = False) -> Project:
+        """Copy the sources of the project at ``origin``, the MoE family alone unless ``whole``."""
+        left_out = shutil.ignore_patterns("__pycache__") if whole else _other_families
         for part in PARTS:
             source, target = origin / part, folder / part
             if source.is_dir():
-                shutil.copytree(source, target, ignore=_other_families)
+                shutil.copytree(source, target, ignore=left_out)
             else:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(source, target)

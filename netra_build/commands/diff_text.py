@@ -165,7 +165,7 @@ class _Writer:
         rows = [
             (row["operation"], row["verdict"], row["old_symbol"] or GAP, row["new_symbol"] or GAP)
             for row in kernels
-            if self.show_all or row["verdict"] != "unchanged"
+            if self.show_all or not _is_quiet(row)
         ]
         summary = ", ".join(f"{count} {verdict}" for verdict, count in sorted(counts.items()))
         title = f"kernels: {summary}"
@@ -180,6 +180,13 @@ def _instruction(sign: str, line: Mapping[str, Json], others: Sequence[Mapping[s
     if any(other["text"] == line["text"] for other in others):
         text += f"  // {line['words']}"
     return text
+
+
+def _is_quiet(row: Mapping[str, Json]) -> bool:
+    """Tell whether a kernel is the same as far as can be known."""
+    is_same_name = bool(row["old_symbol"] == row["new_symbol"])
+    verdict = str(row["verdict"])
+    return verdict == "unchanged" or (verdict == "not_built" and is_same_name)
 
 
 def _files(row: Mapping[str, Json]) -> str:

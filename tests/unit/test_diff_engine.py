@@ -245,6 +245,21 @@ def test_the_command_on_different_engines(folders):
     assert sorted(report["documents"]) == ["engine.json", "explain.json"]
 
 
+def test_kernels_that_were_not_built_are_counted_and_listed_when_renamed(folders):
+    old, new = engine(), engine()
+    for files in (old, new):
+        del files["hsaco/two.hsaco"], files["metadata/two.dis"]
+    new["engine.json"]["operations"][1]["kernel_symbol"] = "other"
+    folders.write("old", old)
+    folders.write("new", new)
+    lines = folders.diff("old", "new")[1].splitlines()
+    assert lines[0] == "kernels: 2 not_built"
+    assert [line.split() for line in lines[2:4]] == [
+        ["down", "not_built", symbols()[1], "other"],
+        [],
+    ]
+
+
 CATALOG = {"format": "netra-fixed-tactic-catalog-1", "tactics": [{"id": "one", "rank": 1}]}
 
 

@@ -198,6 +198,12 @@ CASES: dict[str, Case] = {
         _signed_zeros,
         "all codes zero; float inputs are zeros of either sign",
     ),
+    "zero_codes": Case(
+        lambda rng, shape: np.zeros(shape, np.uint8),
+        _power_scales(38, 46),
+        _normal(4.0),
+        "all codes zero and scales large: the least thing added to a dot product shows",
+    ),
     "subnormals": Case(
         _subnormal_codes,
         _power_scales(-75, -60),

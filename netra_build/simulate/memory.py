@@ -173,7 +173,7 @@ def _load(data: Array, offset: Array, width: int) -> Array:
         return data.take(offset, mode="clip").astype(np.uint32)[None]
     if width in _WHOLE and data.ctypes.data % width == 0 and not (offset & (width - 1)).any():
         # One element per lane; its type only has the right size.
-        elements = data[: data.size // width * width].view(_WHOLE[width])
+        elements: Array = data[: data.size // width * width].view(_WHOLE[width])
         loaded = elements.take(offset // width, mode="clip").view(np.uint32)
         return np.moveaxis(loaded.reshape(*offset.shape, width // 4), -1, 0)
     if width >= 4 and data.ctypes.data % 4 == 0 and not (offset & 3).any():

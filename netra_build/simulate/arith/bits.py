@@ -44,3 +44,20 @@ def leading_signs(a: Array) -> Array:
     unsigned = np.uint32 if a.dtype == np.int32 else np.uint64
     folded = (a ^ (a >> a.dtype.type(8 * a.dtype.itemsize - 1))).view(unsigned)
     return leading_zeros(folded)
+
+
+def reverse_pair(a: Array) -> Array:
+    """Return uint64 with its bits in reverse order."""
+    low, high = a.astype(np.uint32), (a >> np.uint64(32)).astype(np.uint32)
+    result: Array = reverse_bits(low).astype(np.uint64) << np.uint64(32) | reverse_bits(high)
+    return result
+
+
+def quad_mask(a: Array) -> Array:
+    """Return one bit per group of four bits of an unsigned integer: any of them set."""
+    count = 2 * a.dtype.itemsize
+    result = np.zeros_like(a)
+    for at in range(count):
+        any_bit = (a >> a.dtype.type(4 * at)) & a.dtype.type(15) != 0
+        result |= any_bit.astype(a.dtype) << a.dtype.type(at)
+    return result

@@ -17,9 +17,16 @@ def half_to_single(bits: Array) -> Array:
     return bits.astype(np.uint16).view(np.float16).astype(F32)
 
 
-def single_to_half(value: Array) -> Array:
-    """Round float32 or float64 to f16 bits in uint32."""
-    return value.astype(np.float16).view(np.uint16).astype(np.uint32)
+def single_to_half(value: Array, *, saturate: bool = False) -> Array:
+    """Round float32 or float64 to f16 bits in uint32.
+
+    With ``saturate`` a number that is too large gives the largest f16 instead of infinity.
+    """
+    bits = value.astype(np.float16).view(np.uint16).astype(np.uint32)
+    if not saturate:
+        return bits
+    over = (bits & np.uint32(0x7FFF) == np.uint32(0x7C00)) & np.isfinite(value)
+    return np.where(over, bits - np.uint32(1), bits)
 
 
 def single_to_half_toward_zero(value: Array) -> Array:

@@ -87,6 +87,11 @@ def _compare_swap(registers: int) -> Combine:
     return combine
 
 
+def _subtract_reversed(old: Array, operand: Array) -> Array:
+    result: Array = operand - old
+    return result
+
+
 def _swap(_old: Array, operand: Array) -> Array:
     return operand
 
@@ -155,6 +160,10 @@ def lds_atomics() -> dict[str, Atomic]:
         "add_f64": ADD_F64,
         "min_f32": Atomic(4, _on(np.float32, single.minimum)),
         "max_f32": Atomic(4, _on(np.float32, single.maximum)),
+        "min_f64": Atomic(8, _on(np.float64, np.fmin)),
+        "max_f64": Atomic(8, _on(np.float64, np.fmax)),
+        "rsub_u32": Atomic(4, _on(np.uint32, _subtract_reversed)),
+        "rsub_u64": Atomic(8, _on(np.uint64, _subtract_reversed)),
         "pk_add_f16": PACKED_F16,
         "pk_add_bf16": PACKED_BF16,
     }

@@ -19,6 +19,8 @@ from netra_build.simulate.isa import (  # noqa: F401 - importing fills the table
     vector_float,
     vector_int,
     vector_memory,
+    vector_narrow_int,
+    vector_scale,
 )
 from netra_build.simulate.isa.known import KNOWN
 from netra_build.simulate.isa.table import TABLE

@@ -252,6 +252,13 @@ def _compare_swap(old: Array, operand: Array) -> Array:
     return np.where(equal, operand[count:], old)
 
 
+def _mask_or(old: Array, operand: Array) -> Array:
+    """Clear the bits of the first operand, then set those of the second."""
+    count = old.shape[0]
+    result: Array = (old & ~operand[:count]) | operand[count:]
+    return result
+
+
 for _name, _operation in lds_atomics().items():
     register(f"ds_{_name}", _atomic(_operation, False, 1))
     _base, _, _size = _name.rpartition("_")
@@ -260,6 +267,9 @@ for _bits in (32, 64):
     _operation = Atomic(_bits // 8, _compare_swap, 2 * _bits // 32)
     register(f"ds_cmpst_b{_bits}", _atomic(_operation, False, 2))
     register(f"ds_cmpst_rtn_b{_bits}", _atomic(_operation, True, 2))
+    _operation = Atomic(_bits // 8, _mask_or, 2 * _bits // 32)
+    register(f"ds_mskor_b{_bits}", _atomic(_operation, False, 2))
+    register(f"ds_mskor_rtn_b{_bits}", _atomic(_operation, True, 2))
     _operation = Atomic(_bits // 8, lambda old, operand: operand)
     register(f"ds_wrxchg_rtn_b{_bits}", _atomic(_operation, True, 1))
 

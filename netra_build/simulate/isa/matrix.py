@@ -347,3 +347,6 @@ for _size, _k in ((16, 128), (32, 64)):
     _scaled_form(f"v_mfma_scale_f32_{_size}x{_size}x{_k}_f8f6f4", Tile(_size, _k))
 for _size, _k in ((16, 32), (16, 64), (32, 16), (32, 32)):
     _integer_form(f"v_mfma_i32_{_size}x{_size}x{_k}_i8", Tile(_size, _k))
+for _size, _k, _blocks in ((4, 4, 16), (16, 4, 4), (32, 4, 2)):
+    _plain_name = f"v_mfma_i32_{_size}x{_size}x{_k}_{_blocks}b_i8"
+    _integer_form(_plain_name, Tile(_size, _k, _blocks))

@@ -147,7 +147,7 @@ def _packed_half(name: str, kind: str, fn: Fn, count: int) -> None:
         put = vector_dest(d.operands[0], "b32", d, context)
 
         def run(g: Group) -> None:
-            low, high = (_narrow(fn(*[get(g) for get in side])) for side in sides)
+            low, high = (_narrow(fn(*[get(g) for get in side]), g.saturates) for side in sides)
             put(g, low | (high << U(16)))
 
         return run
@@ -167,9 +167,9 @@ def _typed_half(get: Get, kind: str, negate: int) -> Get:
     return get
 
 
-def _narrow(value: Array) -> Array:
+def _narrow(value: Array, saturate: bool) -> Array:
     if value.dtype in (np.float32, np.float64):
-        return narrow.single_to_half(value)
+        return narrow.single_to_half(value, saturate=saturate)
     return value.astype(np.int64).astype(np.uint16).astype(U)
 
 
@@ -206,10 +206,13 @@ def _parts(value: Array, width: int, signed: bool) -> list[Array]:
     return result
 
 
-def _dot(name: str, width: int, signed: bool) -> None:
+def _dot(name: str, width: int, signed: bool, *, accumulates: bool = False) -> None:
     def build(d: Decoded, context: Context) -> Run:
         d.allow()
-        gets = [vector_source(operand, "b32", d, context) for operand in d.operands[1:4]]
+        operands = d.operands[1:4]
+        if accumulates:
+            operands = (*d.operands[1:3], d.operands[0])
+        gets = [vector_source(operand, "b32", d, context) for operand in operands]
         put = vector_dest(d.operands[0], "b32", d, context)
 
         def run(g: Group) -> None:
@@ -229,3 +232,6 @@ _dot("v_dot4_i32_i8", 8, True)
 _dot("v_dot4_u32_u8", 8, False)
 _dot("v_dot8_i32_i4", 4, True)
 _dot("v_dot8_u32_u4", 4, False)
+_dot("v_dot2c_i32_i16", 16, True, accumulates=True)
+_dot("v_dot4c_i32_i8", 8, True, accumulates=True)
+_dot("v_dot8c_i32_i4", 4, True, accumulates=True)

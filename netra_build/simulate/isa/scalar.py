@@ -11,7 +11,9 @@ from netra_build.simulate.arith.bits import (
     first_one,
     leading_signs,
     leading_zeros,
+    quad_mask,
     reverse_bits,
+    reverse_pair,
 )
 from netra_build.simulate.arrays import Array
 from netra_build.simulate.group import Group
@@ -224,3 +226,6 @@ unary("s_flbit_i32", "i32 i32", leading_signs)
 unary("s_flbit_i32_i64", "i32 i64", leading_signs)
 unary("s_sext_i32_i8", "i32 i32", lambda a: a.astype(np.int8).astype(np.int32))
 unary("s_sext_i32_i16", "i32 i32", lambda a: a.astype(np.int16).astype(np.int32))
+unary("s_brev_b64", "b64 b64", reverse_pair)
+unary("s_quadmask_b32", "b32 b32", quad_mask, scc=True)
+unary("s_quadmask_b64", "b64 b64", quad_mask, scc=True)

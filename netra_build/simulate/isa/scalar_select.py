@@ -213,3 +213,27 @@ def _bit_set(name: str, dwords: int, value: bool) -> None:
 for _count, _suffix in ((1, "b32"), (2, "b64")):
     _bit_set(f"s_bitset1_{_suffix}", _count, True)
     _bit_set(f"s_bitset0_{_suffix}", _count, False)
+
+
+def _write_exec(name: str, fn: Binary) -> None:
+    """EXEC and the result both become fn(S0, EXEC)."""
+    exec_operand = Operand("s", "exec", EXEC, 2)
+
+    def build(d: Decoded, _context: Context) -> Run:
+        put = scalar_dest(d.operands[0], 2, d)
+        get, read_exec = (scalar_source(o, "b64", d) for o in (d.operands[1], exec_operand))
+        write_exec = scalar_dest(exec_operand, 2, d)
+
+        def run(g: Group) -> None:
+            new = np.broadcast_to(fn(get(g), read_exec(g)), (g.n,))
+            put(g, new)
+            write_exec(g, new)
+            set_scc(g, new != 0)
+
+        return run
+
+    register(name, build)
+
+
+_write_exec("s_andn1_wrexec_b64", lambda s, e: ~s & e)
+_write_exec("s_andn2_wrexec_b64", lambda s, e: s & ~e)

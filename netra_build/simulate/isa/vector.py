@@ -196,10 +196,10 @@ def _finish(spec: Spec, d: Decoded) -> Callable[..., object]:
     return fn
 
 
-def half_bits(value: Array) -> Array:
+def half_bits(value: Array, saturate: bool) -> Array:
     """Return a 16-bit result as uint32; floats are rounded to f16."""
     if value.dtype in (np.float32, np.float64):
-        return narrow.single_to_half(value)
+        return narrow.single_to_half(value, saturate=saturate)
     if value.dtype == np.int32:
         return value.view(np.uint32) & np.uint32(0xFFFF)
     return value & np.uint32(0xFFFF)
@@ -222,11 +222,11 @@ def _half_dest(spec: Spec, d: Decoded, context: Context, operand: Operand) -> Pu
     selections = d.flag_list("op_sel", len(spec.src) + 1, 0)
     high = selections[len(spec.src)] == 1
     if not high and not spec.keeps_high:
-        return lambda g, value: put(g, half_bits(np.asarray(value)))
+        return lambda g, value: put(g, half_bits(np.asarray(value), g.saturates))
     old = bits_register(context.row(operand), d)
 
     def merge(g: Group, value: Array) -> None:
-        bits = half_bits(np.asarray(value))
+        bits = half_bits(np.asarray(value), g.saturates)
         if high:
             put(g, (old(g) & np.uint32(0xFFFF)) | (bits << np.uint32(16)))
         else:
@@ -298,7 +298,7 @@ def _lanes_dest(spec: Spec, d: Decoded, context: Context, operand: Operand) -> P
     kind = spec.dst[0]
     if kind in NARROW:
         put = vector_dest_lanes(operand, "b32", d, context)
-        return lambda g, value, lanes: put(g, half_bits(value), lanes)
+        return lambda g, value, lanes: put(g, half_bits(value, g.saturates), lanes)
     put = vector_dest_lanes(operand, kind, d, context)
     if kind == "f32" and not spec.is_move:
         return lambda g, value, lanes: put(g, single.flush(value) if g.flush_out else value, lanes)
@@ -324,7 +324,7 @@ def _with_sdwa(
 
     def run(g: Group) -> None:
         value = np.asarray(fn(*[get(g) for get in gets]))
-        bits = half_bits(value) if narrow_result else value.view(np.uint32)
+        bits = half_bits(value, g.saturates) if narrow_result else value.view(np.uint32)
         before = old(g) if keeps else bits
         put(g, insert(bits, before, selection, unused))
 

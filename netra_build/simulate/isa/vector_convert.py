@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from netra_build.simulate.arith import narrow, single
+from netra_build.simulate.arith import single
 from netra_build.simulate.arith.narrow import E4M3, E5M2, Minifloat
 from netra_build.simulate.arrays import Array
 from netra_build.simulate.group import Group
@@ -17,7 +17,6 @@ from netra_build.simulate.operands import Decoded, Unsupported
 from netra_build.simulate.sources import (
     Context,
     Get,
-    bits_register,
     vector_dest,
     vector_source,
 )
@@ -142,44 +141,8 @@ def _pack_eight(name: str, fmt: Minifloat) -> None:
     register(name, build)
 
 
-def _scale_of(value: Array) -> Array:
-    """Return 2**(exponent field - 127) of a float32 scale operand as float64."""
-    field = (np.asarray(value).view(U) >> U(23)) & U(0xFF)
-    return narrow.scale_value(field)
-
-
-def _scaled_pack(name: str, fmt: Minifloat, kind: str) -> None:
-    """v_cvt_scalef32_pk_*: divide by the scale's power of two, then round to two bytes."""
-
-    def build(d: Decoded, context: Context) -> Run:
-        d.allow("op_sel")
-        if kind == "f32":
-            first, second, scale = _float_sources(d, context, "f32 f32 f32")
-        else:
-            packed, scale = _float_sources(d, context, "b32 f32")
-            widen = narrow.half_to_single if kind == "f16" else narrow.bf16_to_single
-        write = _merge_half(d, context, 3 if kind == "f32" else 2)
-
-        def run(g: Group) -> None:
-            factor = 1.0 / _scale_of(scale(g))
-            if kind == "f32":
-                low, high = np.asarray(first(g)), np.asarray(second(g))
-            else:
-                bits = np.asarray(packed(g))
-                low, high = widen(bits & U(0xFFFF)), widen(bits >> U(16))
-            first_byte = fmt.encode(low.astype(F64) * factor, saturate=g.saturates)
-            second_byte = fmt.encode(high.astype(F64) * factor, saturate=g.saturates)
-            write(g, first_byte | (second_byte << U(8)))
-
-        return run
-
-    register(name, build)
-
-
 for _name, _format in (("fp8", E4M3), ("bf8", E5M2)):
     _pack_eight(f"v_cvt_pk_{_name}_f32", _format)
-    for _kind in ("f32", "f16", "bf16"):
-        _scaled_pack(f"v_cvt_scalef32_pk_{_name}_{_kind}", _format, _kind)
 
 
 def _unpack_two(name: str, fmt: Minifloat) -> None:
@@ -205,15 +168,11 @@ def _unpack_two(name: str, fmt: Minifloat) -> None:
 
 
 def _unpack_one(name: str, fmt: Minifloat) -> None:
-    """v_cvt_f32_fp8: one byte of the source, chosen by op_sel or SDWA."""
+    """v_cvt_f32_fp8: one byte of the source, chosen by SDWA."""
 
     def build(d: Decoded, context: Context) -> Run:
-        d.allow("op_sel", "src0_sel")
-        flags = d.flag_list("op_sel", 2, 0)
-        # op_sel's two source bits form the byte number, low bit first.
-        byte = flags[0] * 2 + flags[1]
-        if "src0_sel" in d.modifiers:
-            byte = int(d.modifiers["src0_sel"].removeprefix("BYTE_"))
+        d.allow("src0_sel")
+        byte = int(d.modifiers.get("src0_sel", "BYTE_0").removeprefix("BYTE_"))
         get = vector_source(d.operands[1], "b32", d, context)
         put = vector_dest(d.operands[0], "f32", d, context)
 
@@ -242,7 +201,6 @@ def _stochastic(name: str, fmt: Minifloat, dropped: int) -> None:
         byte = flags[2] + 2 * flags[3]
         put = vector_dest(d.operands[0], "b32", d, context)
         row = context.row(d.operands[0])
-        old = bits_register(row, d)
         keep = U(~(0xFF << 8 * byte) & 0xFFFFFFFF)
 
         def run(g: Group) -> None:
@@ -250,7 +208,7 @@ def _stochastic(name: str, fmt: Minifloat, dropped: int) -> None:
             mantissa = (bits & U(0x7FFFFF)) + (np.asarray(noise(g)) >> U(dropped))
             moved = (bits & U(0xFF800000)) | (mantissa & U(0x7FFFFF))
             code = fmt.encode(moved.view(F32), saturate=g.saturates)
-            put(g, (old(g) & keep) | (code << U(8 * byte)))
+            put(g, (g.V[row] & keep) | (code << U(8 * byte)))
 
         return run
 

@@ -9,11 +9,12 @@ import numpy as np
 from netra_build.simulate.arith import division, double, narrow, single
 from netra_build.simulate.arith import transcendental as special
 from netra_build.simulate.arrays import Array
+from netra_build.simulate.group import Group
 from netra_build.simulate.isa.table import register
-from netra_build.simulate.isa.vector import Spec, build, operation
+from netra_build.simulate.isa.vector import Spec, build, modified, operation
 from netra_build.simulate.machine import Run
 from netra_build.simulate.operands import Decoded, Operand
-from netra_build.simulate.sources import Context
+from netra_build.simulate.sources import Context, vector_dest, vector_source
 
 F32 = np.float32
 F64 = np.float64
@@ -137,6 +138,28 @@ operation("v_trunc_f16", "f16 = f16", np.trunc)
 operation("v_rndne_f16", "f16 = f16", np.rint)
 operation("v_ldexp_f16", "f16 = f16 i16", lambda a, n: np.ldexp(a.astype(F64), n))
 
+operation("v_fract_f16", "f16 = f16", lambda a: np.minimum(a - np.floor(a), F32(1 - 2.0**-11)))
+operation("v_frexp_mant_f16", "f16 = f16", single.mantissa)
+operation("v_frexp_exp_i16_f16", "i16 = f16", single.exponent)
+
+
+def _div_fixup_16(quotient: Array, denominator: Array, numerator: Array) -> Array:
+    """Signs, zeros, infinities and NaNs; there is no underflow case in half precision."""
+    sign = np.where(np.signbit(denominator) ^ np.signbit(numerator), F32(-1), F32(1))
+    to_infinity = (denominator == 0) | np.isinf(numerator)
+    to_zero = np.isinf(denominator) | (numerator == 0)
+    size = np.select([to_infinity, to_zero], [F32(np.inf), F32(0)], np.abs(quotient))
+    result = size * sign
+    invalid = ((denominator == 0) & (numerator == 0)) | (
+        np.isinf(denominator) & np.isinf(numerator)
+    )
+    result = np.where(invalid, F32(-np.nan), result)
+    result = np.where(np.isnan(denominator), denominator, result)
+    return np.where(np.isnan(numerator), numerator, result).astype(F32, copy=False)
+
+
+operation("v_div_fixup_f16", "f16 = f16 f16 f16", _div_fixup_16, keeps_high=True)
+
 
 def _mixed(name: str, half: str) -> None:
     """v_fma_mix: each source is a float32, or the f16 half that op_sel names."""
@@ -182,12 +205,6 @@ def _pack_toward_zero(a: Array, b: Array) -> Array:
     return result
 
 
-def _pack_nearest(a: Array, b: Array) -> Array:
-    low = narrow.single_to_half(np.asarray(a))
-    result: Array = low | (narrow.single_to_half(np.asarray(b)) << np.uint32(16))
-    return result
-
-
 def _pack_bf16(a: Array, b: Array) -> Array:
     low = narrow.single_to_bf16(np.asarray(a))
     result: Array = low | (narrow.single_to_bf16(np.asarray(b)) << np.uint32(16))
@@ -195,6 +212,26 @@ def _pack_bf16(a: Array, b: Array) -> Array:
 
 
 operation("v_cvt_pkrtz_f16_f32", "b32 = f32 f32", _pack_toward_zero)
-operation("v_cvt_pk_f16_f32", "b32 = f32 f32", _pack_nearest)
 operation("v_cvt_pk_bf16_f32", "b32 = f32 f32", _pack_bf16)
 operation("v_cvt_f32_bf16", "f32 = bf16", single.quiet)
+
+
+def _build_pack_nearest(d: Decoded, context: Context) -> Run:
+    """v_cvt_pk_f16_f32: to nearest even; MODE decides what becomes of too large numbers."""
+    d.allow()
+    gets = [
+        modified(vector_source(operand, "f32", d, context), operand, "f32")
+        for operand in d.operands[1:3]
+    ]
+    put = vector_dest(d.operands[0], "b32", d, context)
+
+    def run(g: Group) -> None:
+        low, high = (
+            narrow.single_to_half(np.asarray(get(g)), saturate=g.saturates) for get in gets
+        )
+        put(g, low | (high << np.uint32(16)))
+
+    return run
+
+
+register("v_cvt_pk_f16_f32", _build_pack_nearest)

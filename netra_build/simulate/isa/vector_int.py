@@ -12,12 +12,7 @@ from netra_build.simulate.arith.bits import (
     reverse_bits,
 )
 from netra_build.simulate.arrays import LANES, Array
-from netra_build.simulate.group import Group
-from netra_build.simulate.isa.table import register
 from netra_build.simulate.isa.vector import operation
-from netra_build.simulate.machine import Run
-from netra_build.simulate.operands import Decoded
-from netra_build.simulate.sources import Context, vector_dest, vector_source
 
 U = np.uint32
 ALL = np.uint32(0xFFFFFFFF)
@@ -220,85 +215,3 @@ _LOW = _BELOW_MASK.astype(U)
 _HIGH = (_BELOW_MASK >> np.uint64(32)).astype(U)
 operation("v_mbcnt_lo_u32_b32", "u32 = b32 u32", lambda m, c: count_ones(m & _LOW) + c)
 operation("v_mbcnt_hi_u32_b32", "u32 = b32 u32", lambda m, c: count_ones(m & _HIGH) + c)
-
-# Bytes
-
-
-def _permute_bytes(a: Array, b: Array, selector: Array) -> Array:
-    """Each selector byte picks a byte of {a, b}, a sign spread over a byte, 0x00 or 0xff."""
-    wide = (a.astype(np.uint64) << np.uint64(32)) | b
-    result = np.zeros(np.broadcast(wide, selector).shape, U)
-    for at in range(4):
-        pick = (selector >> U(8 * at)) & U(0xFF)
-        plain = (wide >> (np.minimum(pick, 7).astype(np.uint64) * np.uint64(8))) & np.uint64(0xFF)
-        sign_bit = (pick.astype(np.uint64) & np.uint64(3)) * np.uint64(16) + np.uint64(15)
-        sign = ((wide >> sign_bit) & np.uint64(1)) * np.uint64(0xFF)
-        byte = np.where(pick < 8, plain, np.where(pick < 12, sign, 0))
-        byte = np.where(pick >= 13, np.uint64(0xFF), byte)
-        result |= byte.astype(U) << U(8 * at)
-    return result
-
-
-operation("v_perm_b32", "b32 = b32 b32 b32", _permute_bytes)
-
-
-def _sum_of_differences(a: Array, b: Array, c: Array) -> Array:
-    total = np.array(c, copy=True)
-    for at in range(4):
-        x = ((a >> U(8 * at)) & U(0xFF)).astype(np.int32)
-        y = ((b >> U(8 * at)) & U(0xFF)).astype(np.int32)
-        total = total + np.abs(x - y).astype(U)
-    return total
-
-
-def _difference(a: Array, b: Array, c: Array) -> Array:
-    return np.where(a > b, a - b, b - a) + c
-
-
-operation("v_sad_u8", "u32 = u32 u32 u32", _sum_of_differences)
-operation("v_sad_u32", "u32 = u32 u32 u32", _difference)
-
-
-def _build_bitop3(d: Decoded, context: Context) -> Run:
-    """Any function of three bits; the truth table's index is 4 * s0 + 2 * s1 + s2."""
-    d.allow("bitop3")
-    table = d.number("bitop3")
-    put = vector_dest(d.operands[0], "b32", d, context)
-    gets = [vector_source(operand, "b32", d, context) for operand in d.operands[1:4]]
-
-    def run(g: Group) -> None:
-        s0, s1, s2 = (get(g) for get in gets)
-        result: Array = np.zeros((g.n, LANES), U)
-        for index in range(8):
-            if table >> index & 1:
-                a = s0 if index & 4 else ~s0
-                b = s1 if index & 2 else ~s1
-                c = s2 if index & 1 else ~s2
-                result |= a & b & c
-        put(g, result)
-
-    return run
-
-
-register("v_bitop3_b32", _build_bitop3)
-
-# Sixteen bits
-
-H = np.uint32(0xFFFF)
-operation("v_add_u16", "u16 = u16 u16", np.add)
-operation("v_sub_u16", "u16 = u16 u16", np.subtract)
-operation("v_subrev_u16", "u16 = u16 u16", lambda a, b: b - a)
-operation("v_mul_lo_u16", "u16 = u16 u16", np.multiply)
-operation("v_mad_u16 v_mad_legacy_u16", "u16 = u16 u16 u16", lambda a, b, c: a * b + c)
-operation("v_mad_i16 v_mad_legacy_i16", "i16 = i16 i16 i16", lambda a, b, c: a * b + c)
-operation("v_add_i16", "i16 = i16 i16", np.add)
-operation("v_sub_i16", "i16 = i16 i16", np.subtract)
-operation("v_max_u16", "u16 = u16 u16", np.maximum)
-operation("v_min_u16", "u16 = u16 u16", np.minimum)
-operation("v_max_i16", "i16 = i16 i16", np.maximum)
-operation("v_min_i16", "i16 = i16 i16", np.minimum)
-operation("v_lshlrev_b16", "u16 = u16 u16", lambda n, a: a << (n & U(15)))
-operation("v_lshrrev_b16", "u16 = u16 u16", lambda n, a: a >> (n & U(15)))
-operation("v_ashrrev_i16", "i16 = u16 i16", lambda n, a: a >> (n & U(15)).astype(np.int32))
-operation("v_mad_u32_u16", "u32 = u16 u16 u32", lambda a, b, c: a * b + c)
-operation("v_mad_i32_i16", "i32 = i16 i16 i32", lambda a, b, c: a * b + c)

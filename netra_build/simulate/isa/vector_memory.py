@@ -122,7 +122,13 @@ def build_direct(d: Decoded, locate: Locate, shape: Shape) -> Run:
 
 
 def build_atomic(
-    d: Decoded, context: Context, locate: Locate, data: Operand, dst: Operand | None, atomic: Atomic
+    d: Decoded,
+    context: Context,
+    locate: Locate,
+    data: Operand,
+    dst: Operand | None,
+    atomic: Atomic,
+    flat: bool = False,
 ) -> Run:
     """Return what a read-modify-write does, lane after lane where lanes share an address."""
     gets = data_registers(d, data, atomic.operands, context)
@@ -136,6 +142,8 @@ def build_atomic(
         for row, value in zip(rows, before if rows else (), strict=True):
             g.receive(row, value, d, VM)
         g.issue(VM, d, rows)
+        if flat:
+            g.issue(DS, d, rows)
 
     return run
 
@@ -184,7 +192,7 @@ def _global_store(shape: Shape, flat: bool) -> Build:
     return build
 
 
-def _global_atomic(atomic: Atomic) -> Build:
+def _global_atomic(atomic: Atomic, flat: bool) -> Build:
     def build(d: Decoded, context: Context) -> Run:
         d.allow(*_HINTS)
         returns = "sc0" in d.modifiers
@@ -192,7 +200,7 @@ def _global_atomic(atomic: Atomic) -> Build:
         base = operands[2] if len(operands) > 2 else None
         locate = locate_global(d, context, operands[0], base)
         dst = d.operands[0] if returns else None
-        return build_atomic(d, context, locate, operands[1], dst, atomic)
+        return build_atomic(d, context, locate, operands[1], dst, atomic, flat)
 
     return build
 
@@ -265,7 +273,8 @@ for _family in ("global", "flat"):
     for _suffix, _shape in STORES.items():
         register(f"{_family}_store_{_suffix}", _global_store(_shape, _family == "flat"))
 for _suffix, _atomic in global_atomics().items():
-    register(f"global_atomic_{_suffix}", _global_atomic(_atomic))
+    register(f"global_atomic_{_suffix}", _global_atomic(_atomic, False))
+    register(f"flat_atomic_{_suffix}", _global_atomic(_atomic, True))
     register(f"buffer_atomic_{_suffix}", _buffer_atomic(_atomic))
 for _suffix, _shape in DIRECT.items():
     register(f"global_load_lds_{_suffix}", _global_direct(_shape))

@@ -116,21 +116,6 @@ LISTINGS = {
         v_ldexp_f32 v1, v1, v33
         """,
     ),
-    "exponential of the opposite": (
-        "common/exponential",
-        EXP_NAMES + "NETRA_EXP_F32 1, 2, -",
-        """
-        v_mul_f32_e64 v1, s20, -v2
-        v_cmp_gt_f32_e32 vcc, s21, v1
-        s_nop 1
-        v_cndmask_b32_e32 v32, 0, v30, vcc
-        v_cndmask_b32_e32 v33, 0, v31, vcc
-        v_fma_f32 v1, s20, -v2, v32
-        v_exp_f32_e32 v1, v1
-        s_nop 0
-        v_ldexp_f32 v1, v1, v33
-        """,
-    ),
     "matrix product of BF16": (
         "common/mfma_bf16",
         "NETRA_MFMA_BF16_16X16X32 8, 20, 40, 2\nNETRA_MFMA_BF16_16X16X32_ADD 8, 60, 64",
@@ -154,7 +139,8 @@ LISTINGS = {
     "64-bit products and sums": (
         "common/pointers",
         "NETRA_TAKE_PRODUCT_U64 8, 2, 24576\nNETRA_TAKE_PRODUCT_U64 8, 2, s[3]\n"
-        "NETRA_TAKE_ROWS_U64 8, 2, 512\nNETRA_ADD_PAIR_U64 10, 8\nNETRA_ADVANCE_U64 10, 5",
+        "NETRA_TAKE_ROWS_U64 8, 2, 512\nNETRA_ADD_PAIR_U64 10, 8\nNETRA_TAKE_BYTES 5, 2, 32\n"
+        "NETRA_ADD_BYTES 5, 3, 256, 4\nNETRA_ADVANCE_U64 10, 5",
         """
         s_mul_i32 s8, s2, 0x6000
         s_mul_hi_u32 s9, s2, 0x6000
@@ -164,6 +150,9 @@ LISTINGS = {
         s_lshr_b32 s9, s2, 23
         s_add_u32 s10, s10, s8
         s_addc_u32 s11, s11, s9
+        s_lshl_b32 s5, s2, 5
+        s_lshl_b32 s4, s3, 8
+        s_add_u32 s5, s5, s4
         s_add_u32 s10, s10, s5
         s_addc_u32 s11, s11, 0
         """,

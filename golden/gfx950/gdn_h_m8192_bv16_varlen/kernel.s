@@ -105,10 +105,9 @@ netra_gdn_h_m8192_bv16_varlen_gfx950:
 	s_waitcnt lgkmcnt(0)                                      // the arguments
 
 // The sequence's tokens, state slot and first chunk; an empty sequence leaves everything untouched.
-	s_lshl_b32 s40, s3, 2
+	s_lshl_b32 s40, s3, 2                                     // 4 * sequence
 	s_add_u32 s18, s18, s40
 	s_addc_u32 s19, s19, 0
-	s_lshl_b32 s40, s3, 2
 	s_add_u32 s20, s20, s40
 	s_addc_u32 s21, s21, 0
 	s_lshl_b32 s40, s3, 3
@@ -123,59 +122,47 @@ netra_gdn_h_m8192_bv16_varlen_gfx950:
 	s_cbranch_scc1 .Lnetra_gdn_h_m8192_bv16_varlen_gfx950_done
 
 // Bases in 64 bits: state + 2^20 * slot and h + 2^20 * chunk, 2^15 * value head, 2^12 * x.
+	s_lshl_b32 s40, s25, 15
+	s_lshl_b32 s41, s2, 12
+	s_add_u32 s40, s40, s41
 	s_lshl_b32 s38, s33, 20
 	s_lshr_b32 s39, s33, 12
 	s_add_u32 s16, s16, s38
 	s_addc_u32 s17, s17, s39
+	s_add_u32 s16, s16, s40
+	s_addc_u32 s17, s17, 0
 	s_lshl_b64 s[34:35], s[34:35], 20
 	s_add_u32 s14, s14, s34
 	s_addc_u32 s15, s15, s35
-	s_lshl_b32 s40, s25, 15
-	s_add_u32 s16, s16, s40
-	s_addc_u32 s17, s17, 0
-	s_lshl_b32 s40, s2, 12
-	s_add_u32 s16, s16, s40
-	s_addc_u32 s17, s17, 0
-	s_lshl_b32 s40, s25, 15
 	s_add_u32 s14, s14, s40
 	s_addc_u32 s15, s15, 0
-	s_lshl_b32 s40, s2, 12
-	s_add_u32 s14, s14, s40
-	s_addc_u32 s15, s15, 0
-// v, v_new: 8192 * token + 256 * value head + 32 * x; w: the same without x.
+// w: 8192 * token + 256 * value head; v, v_new: and 32 * x.
+	s_lshl_b32 s40, s25, 8
 	s_lshl_b32 s38, s26, 13
 	s_lshr_b32 s39, s26, 19
-	s_add_u32 s6, s6, s38
-	s_addc_u32 s7, s7, s39
-	s_add_u32 s10, s10, s38
-	s_addc_u32 s11, s11, s39
 	s_add_u32 s8, s8, s38
 	s_addc_u32 s9, s9, s39
-	s_lshl_b32 s40, s25, 8
-	s_add_u32 s6, s6, s40
-	s_addc_u32 s7, s7, 0
-	s_lshl_b32 s40, s2, 5
-	s_add_u32 s6, s6, s40
-	s_addc_u32 s7, s7, 0
-	s_lshl_b32 s40, s25, 8
-	s_add_u32 s10, s10, s40
-	s_addc_u32 s11, s11, 0
-	s_lshl_b32 s40, s2, 5
-	s_add_u32 s10, s10, s40
-	s_addc_u32 s11, s11, 0
-	s_lshl_b32 s40, s25, 8
 	s_add_u32 s8, s8, s40
 	s_addc_u32 s9, s9, 0
+	s_lshl_b32 s41, s2, 5
+	s_add_u32 s40, s40, s41
+	s_add_u32 s6, s6, s38
+	s_addc_u32 s7, s7, s39
+	s_add_u32 s6, s6, s40
+	s_addc_u32 s7, s7, 0
+	s_add_u32 s10, s10, s38
+	s_addc_u32 s11, s11, s39
+	s_add_u32 s10, s10, s40
+	s_addc_u32 s11, s11, 0
 // k: 4096 * token + 256 * (value head / 2) + 64 * wave; g: 128 * token + 4 * value head.
 	s_lshl_b32 s38, s26, 12
 	s_lshr_b32 s39, s26, 20
 	s_add_u32 s4, s4, s38
 	s_addc_u32 s5, s5, s39
-	s_lshr_b32 s41, s25, 1
-	s_lshl_b32 s40, s41, 8
-	s_add_u32 s4, s4, s40
-	s_addc_u32 s5, s5, 0
-	s_lshl_b32 s40, s24, 6
+	s_lshr_b32 s40, s25, 1
+	s_lshl_b32 s40, s40, 8
+	s_lshl_b32 s41, s24, 6
+	s_add_u32 s40, s40, s41
 	s_add_u32 s4, s4, s40
 	s_addc_u32 s5, s5, 0
 	s_lshl_b32 s38, s26, 7

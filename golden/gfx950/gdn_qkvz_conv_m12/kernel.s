@@ -22,8 +22,7 @@
 //     out    = bf16(a / (1 + exp(-a)))                  the division is correctly rounded
 //     h0, h1, h2 = h1, h2, x;  window[token] = h0, h1, h2
 //
-// and the state becomes the last window. The exponential is plain v_exp; below 2^-126 it is taken
-// 2^64 higher and scaled down, which keeps subnormal results.
+// and the state becomes the last window. The exponential is plain v_exp.
 //
 // BF16 values are held as F32, so their 16 bits are the high half of a register. The input of the
 // next token is loaded before the current token is computed.
@@ -42,9 +41,8 @@
 //       22     tokens that follow the current one
 //       24:25  products; byte offsets
 //       26     bytes to the next token's row of qkvz, 0 after the last
-//       27     log2(e)
-//       28     -126.0
-//       30:31  second carry of a scaled division
+//       27     -log2(e)
+//       28:29  second carry of a scaled division
 // VGPR  0      work-item, then channel
 //       1      2 * channel, byte offset in a row
 //       2      6 * channel, byte offset in a slot
@@ -55,9 +53,7 @@
 //       12:16  products p0 .. p3 and a packed pair, then temporaries of the division
 //       17     a
 //       18     1 + exp(-a), then the result
-//       19, 20 64.0 and the integer -64
-//       21, 22 temporaries of the exponential
-//       24:25  weights as loaded
+//       20:21  weights as loaded
 // LDS   none
 
 	.amdgcn_target "amdgcn-amd-amdhsa--gfx950"
@@ -85,7 +81,6 @@ netra_gdn_qkvz_conv_m12_gfx950:
 	s_lshl_b32 s24, s3, 2
 	s_add_u32 s10, s10, s24                                   // state_idx + 4 * sequence
 	s_addc_u32 s11, s11, 0
-	s_lshl_b32 s24, s3, 2
 	s_add_u32 s14, s14, s24                                   // window_idx + 4 * sequence
 	s_addc_u32 s15, s15, 0
 	s_load_dword s20, s[10:11], 0
@@ -120,21 +115,18 @@ netra_gdn_qkvz_conv_m12_gfx950:
 	v_lshlrev_b32 v1, 1, v0
 	v_mul_u32_u24 v2, 6, v0
 	v_lshlrev_b32 v3, 3, v0
-	global_load_dwordx2 v[24:25], v3, s[6:7]
+	global_load_dwordx2 v[20:21], v3, s[6:7]
 	global_load_ushort v8, v2, s[8:9]
 	global_load_ushort v9, v2, s[8:9] offset:2
 	global_load_ushort v10, v2, s[8:9] offset:4
 	global_load_ushort v3, v1, s[4:5]
 	s_mov_b32 s22, 11                                         // tokens after the first
-	s_mov_b32 s27, 0x3fb8aa3b                                 // log2(e)
-	s_mov_b32 s28, 0xc2fc0000                                 // -126.0
-	v_mov_b32 v19, 0x42800000                                 // 64.0
-	v_mov_b32 v20, 0xffffffc0                                 // -64
+	s_mov_b32 s27, 0xbfb8aa3b                                 // -log2(e)
 	s_waitcnt vmcnt(0)                                        // weights, history, first input
-	v_lshlrev_b32 v4, 16, v24
-	v_and_b32 v5, 0xffff0000, v24
-	v_lshlrev_b32 v6, 16, v25
-	v_and_b32 v7, 0xffff0000, v25
+	v_lshlrev_b32 v4, 16, v20
+	v_and_b32 v5, 0xffff0000, v20
+	v_lshlrev_b32 v6, 16, v21
+	v_and_b32 v7, 0xffff0000, v21
 	v_lshlrev_b32 v8, 16, v8
 	v_lshlrev_b32 v9, 16, v9
 	v_lshlrev_b32 v10, 16, v10
@@ -164,20 +156,14 @@ netra_gdn_qkvz_conv_m12_gfx950:
 	v_add_f32 v17, v17, v14
 	v_add_f32 v17, v17, v15                                   // a
 
-// 1 + exp(-a) = 1 + 2^(-a * log2(e)).
-	v_mul_f32 v18, s27, -v17
-	v_cmp_gt_f32 vcc, s28, v18                                // a subnormal result
-	s_nop 1                                                   // a select reads VCC after 2 wait states
-	v_cndmask_b32 v21, 0, v19, vcc
-	v_cndmask_b32 v22, 0, v20, vcc
-	v_fma_f32 v18, s27, -v17, v21
+// 1 + exp(-a) = 1 + 2^(-log2(e) * a); an exponential below 2^-126 does not change the 1.
+	v_mul_f32 v18, s27, v17                                   // -log2(e) * a
 	v_exp_f32 v18, v18
 	s_nop 0                                                   // a transcendental is ready after 1 wait state
-	v_ldexp_f32 v18, v18, v22
 	v_add_f32 v18, 1.0, v18                                   // b = 1 + exp(-a)
 
 // out = bf16(a / b), correctly rounded: scale both, refine 1 / b and the quotient, undo the scale.
-	v_div_scale_f32 v12, s[30:31], v18, v18, v17              // divisor scaled
+	v_div_scale_f32 v12, s[28:29], v18, v18, v17              // divisor scaled
 	v_div_scale_f32 v13, vcc, v17, v18, v17                   // dividend scaled
 	v_rcp_f32 v14, v12
 	s_nop 0                                                   // a transcendental is ready after 1 wait state
@@ -227,9 +213,9 @@ netra_gdn_qkvz_conv_m12_gfx950:
 		.amdhsa_system_sgpr_workgroup_id_y 0
 		.amdhsa_system_sgpr_workgroup_id_z 0
 		.amdhsa_system_vgpr_workitem_id 0
-		.amdhsa_next_free_vgpr 26
-		.amdhsa_next_free_sgpr 32
-		.amdhsa_accum_offset 28
+		.amdhsa_next_free_vgpr 22
+		.amdhsa_next_free_sgpr 30
+		.amdhsa_accum_offset 24
 		.amdhsa_float_round_mode_32 0
 		.amdhsa_float_round_mode_16_64 0
 		.amdhsa_float_denorm_mode_32 3
@@ -252,9 +238,9 @@ amdhsa.kernels:
     .private_segment_fixed_size: 0
     .wavefront_size: 64
     .max_flat_workgroup_size: 256
-    .vgpr_count: 26
+    .vgpr_count: 22
     .agpr_count: 0
-    .sgpr_count: 32
+    .sgpr_count: 30
     .args:
       - {.name: qkvz, .offset: 0, .size: 8, .value_kind: global_buffer, .address_space: global, .actual_access: read_only}
       - {.name: weight, .offset: 8, .size: 8, .value_kind: global_buffer, .address_space: global, .actual_access: read_only}

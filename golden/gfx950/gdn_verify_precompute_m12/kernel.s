@@ -113,10 +113,9 @@ netra_gdn_verify_precompute_m12_gfx950:
 	s_mul_hi_u32 s31, s3, s27
 	s_add_u32 s14, s14, s30
 	s_addc_u32 s15, s15, s31
-	s_lshl_b32 s29, s28, 8                                    // q + 256 * head
+	s_lshl_b32 s29, s28, 8                                    // 256 * head
 	s_add_u32 s10, s10, s29
 	s_addc_u32 s11, s11, 0
-	s_lshl_b32 s29, s28, 8                                    // k + 256 * head
 	s_add_u32 s12, s12, s29
 	s_addc_u32 s13, s13, 0
 

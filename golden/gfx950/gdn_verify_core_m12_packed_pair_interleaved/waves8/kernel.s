@@ -104,7 +104,7 @@ netra_gdn_verify_core_m12_packed_pair_interleaved_waves8_gfx950:
 	s_waitcnt lgkmcnt(0)                                      // the arguments
 
 // State slot of the sequence, held within 0 .. state_capacity - 1.
-	s_lshl_b32 s29, s26, 2
+	s_lshl_b32 s29, s26, 2                                    // 4 * sequence
 	s_add_u32 s20, s20, s29
 	s_addc_u32 s21, s21, 0
 	s_load_dword s30, s[20:21], 0                             // initial_idx[sequence]
@@ -115,65 +115,57 @@ netra_gdn_verify_core_m12_packed_pair_interleaved_waves8_gfx950:
 	s_min_u32 s30, s30, s25                                   // initial slot
 
 // Bases in 64 bits. A state slot is 2^20 bytes, a value head of it 2^15, a tile 2^12.
+	s_lshl_b32 s29, s27, 15
+	s_lshl_b32 s34, s28, 12
+	s_add_u32 s29, s29, s34                                   // 2^15 * value head + 2^12 * tile
 	s_mul_i32 s34, s30, 0x100000
 	s_mul_hi_u32 s35, s30, 0x100000
 	s_add_u32 s16, s16, s34
 	s_addc_u32 s17, s17, s35
-	s_lshl_b32 s29, s27, 15
-	s_add_u32 s16, s16, s29
-	s_addc_u32 s17, s17, 0
-	s_lshl_b32 s29, s28, 12
 	s_add_u32 s16, s16, s29
 	s_addc_u32 s17, s17, 0
 // out: 98304 bytes a sequence, 256 a value head, 32 a tile.
+	s_lshl_b32 s29, s27, 8
+	s_lshl_b32 s34, s28, 5
+	s_add_u32 s29, s29, s34                                   // 2^8 * value head + 2^5 * tile
 	s_mul_i32 s34, s26, 0x18000
 	s_mul_hi_u32 s35, s26, 0x18000
 	s_add_u32 s14, s14, s34
 	s_addc_u32 s15, s15, s35
-	s_lshl_b32 s29, s27, 8
 	s_add_u32 s14, s14, s29
 	s_addc_u32 s15, s15, 0
-	s_lshl_b32 s29, s28, 5
-	s_add_u32 s14, s14, s29
-	s_addc_u32 s15, s15, 0
-// v: 2 * stride_v bytes a token, 256 a value head, 32 a tile.
+// v: 2 * stride_v bytes a token, then as out.
 	s_lshl_b32 s24, s24, 1                                    // 2 * stride_v
 	s_mul_i32 s30, s26, 12                                    // first token
 	s_mul_i32 s34, s30, s24
 	s_mul_hi_u32 s35, s30, s24
 	s_add_u32 s8, s8, s34
 	s_addc_u32 s9, s9, s35
-	s_lshl_b32 s29, s27, 8
-	s_add_u32 s8, s8, s29
-	s_addc_u32 s9, s9, 0
-	s_lshl_b32 s29, s28, 5
 	s_add_u32 s8, s8, s29
 	s_addc_u32 s9, s9, 0
 // kn, qn: 98304 bytes a sequence, 512 a QK head; two value heads share a QK head.
-	s_lshr_b32 s30, s27, 1                                    // QK head
+	s_lshr_b32 s29, s27, 1                                    // QK head
+	s_lshl_b32 s29, s29, 9
 	s_mul_i32 s34, s26, 0x18000
 	s_mul_hi_u32 s35, s26, 0x18000
 	s_add_u32 s6, s6, s34
 	s_addc_u32 s7, s7, s35
-	s_lshl_b32 s29, s30, 9
 	s_add_u32 s6, s6, s29
 	s_addc_u32 s7, s7, 0
 	s_add_u32 s4, s4, s34
 	s_addc_u32 s5, s5, s35
-	s_lshl_b32 s29, s30, 9
 	s_add_u32 s4, s4, s29
 	s_addc_u32 s5, s5, 0
 // decay, beta: 1536 bytes a sequence, 4 a value head.
+	s_lshl_b32 s29, s27, 2
 	s_mul_i32 s34, s26, 0x600
 	s_mul_hi_u32 s35, s26, 0x600
 	s_add_u32 s10, s10, s34
 	s_addc_u32 s11, s11, s35
-	s_add_u32 s12, s12, s34
-	s_addc_u32 s13, s13, s35
-	s_lshl_b32 s29, s27, 2
 	s_add_u32 s10, s10, s29
 	s_addc_u32 s11, s11, 0
-	s_lshl_b32 s29, s27, 2
+	s_add_u32 s12, s12, s34
+	s_addc_u32 s13, s13, s35
 	s_add_u32 s12, s12, s29
 	s_addc_u32 s13, s13, 0
 

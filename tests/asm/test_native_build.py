@@ -112,6 +112,14 @@ def test_a_library_that_cannot_be_loaded_is_refused(toolchain, tmp_path):
     )
 
 
+def test_keeping_a_library_removes_those_of_other_sources(toolchain, native_library, kept):
+    for name, text in (("old.json", '{"sources": "0"}\n'), ("old.so", ""), ("new.json", "{}\n")):
+        (kept / name).write_text(text)
+    store_library(toolchain, kept, native_library.path.read_bytes(), "compiler 2")
+    assert not {"old.json", "old.so", "new.json"} & {path.name for path in kept.iterdir()}
+    assert sorted(path.suffix for path in kept.iterdir()) == [".json", ".json", ".so", ".so"]
+
+
 def damage_library(folder: Path) -> None:
     """Change one byte of the library."""
     (path,) = folder.glob("*.so")
@@ -162,6 +170,15 @@ def test_a_library_of_other_sources_is_not_found(toolchain, kept, monkeypatch, t
     assert find_library(toolchain, kept) is None
 
 
+def test_a_tool_chain_in_one_program_has_no_native_part(toolchain, tmp_path):
+    one = tmp_path / "zig"
+    one.write_text("")
+    programs = replace(toolchain, assembler=Program("clang", one, ("clang",)))
+    assert failure(build._libraries, programs) == (
+        "native part: this tool chain has no shared library of LLVM"
+    )
+
+
 def test_without_a_compiler_it_is_said_what_to_install(toolchain):
     programs = replace(toolchain, disk=EmptyDisk())
     assert failure(find_compiler, programs) == (
@@ -192,7 +209,7 @@ def test_sources_that_do_not_compile_are_refused_with_the_first_error(
 ):
     compiler = find_compiler(toolchain)
     monkeypatch.setattr(build, "source_files", lambda disk: {"x.cpp": b"int f() { return 1 }\n"})
-    kit = build.Kit(compiler, "", tmp_path)
+    kit = build.Kit(compiler, "", (), tmp_path)
     message = failure(build._compile, toolchain, kit, tmp_path)
     assert message.startswith(f"{compiler.name}: cannot compile the native part: ")
     assert "x.cpp:1:" in message

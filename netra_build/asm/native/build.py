@@ -57,10 +57,11 @@ NEEDED_FILES = (
 
 @dataclass(frozen=True)
 class Kit:
-    """What the library is compiled with: the compiler and the home of LLVM's headers."""
+    """What the library is compiled with: compiler, shared libraries, home of LLVM's headers."""
 
     compiler: Path
     compiler_version: str
+    libraries: tuple[Path, ...]
     llvm_home: Path
 
 
@@ -74,12 +75,12 @@ def build_library(
     found = find_library(programs, folder)
     if found is not None:
         return found, False
-    compiler = find_compiler(programs)
+    libraries, compiler = _libraries(programs), find_compiler(programs)
     with sealed_folder() as scratch:
         version = _compiler_version(compiler, scratch)
         home = _llvm_home(programs, scratch, apt_options)
         _check_version(programs, home)
-        path = _compile(programs, Kit(compiler, version, home), scratch)
+        path = _compile(programs, Kit(compiler, version, libraries, home), scratch)
         prove(programs, path)
         return store_library(programs, folder, programs.disk.read_bytes(path), version), True
 
@@ -164,7 +165,7 @@ def _compile(programs: Toolchain, kit: Kit, scratch: Path) -> Path:
     archives = [str(kit.llvm_home / "lib" / name) for name in ("liblldELF.a", "liblldCommon.a")]
     output = scratch / LIBRARY_NAME
     command = [str(kit.compiler), *FLAGS, "-isystem", str(kit.llvm_home / "include"), *sources]
-    command += ["-o", str(output), *archives, *_libraries(programs), *LINK_FLAGS]
+    command += ["-o", str(output), *archives, *map(str, kit.libraries), *LINK_FLAGS]
     command += [f"-Wl,-rpath-link,{folder}" for folder in programs.library_path]
     ended = run_program(command, folder=scratch, timeout_seconds=COMPILE_SECONDS, library_path=())
     if ended.code:
@@ -175,7 +176,7 @@ def _compile(programs: Toolchain, kit: Kit, scratch: Path) -> Path:
     return output
 
 
-def _libraries(programs: Toolchain) -> list[str]:
+def _libraries(programs: Toolchain) -> tuple[Path, ...]:
     """Return the shared libraries that the programs load and the native library needs too."""
     llvm = llvm_library(programs)
     if llvm is None:
@@ -183,7 +184,7 @@ def _libraries(programs: Toolchain) -> list[str]:
             "this tool chain has no shared library of LLVM", location="native part"
         )
     found = [shared_library(programs, programs.linker, start) for start in ("libz.", "libzstd.")]
-    return [str(llvm), *(str(path) for path in found if path is not None)]
+    return (llvm, *(path for path in found if path is not None))
 
 
 if __name__ == "__main__":

@@ -56,8 +56,8 @@ def find_library(programs: Toolchain, folder: Path) -> NativeLibrary | None:
 def store_library(programs: Toolchain, folder: Path, data: bytes, compiler: str) -> NativeLibrary:
     """Keep a proven library under the digest of what it was made from, the note last.
 
-    ``compiler`` is the version line of the compiler. Raises ``BadInput`` when the folder cannot
-    be written.
+    Libraries of other sources go: no checkout that shares the folder can use them. ``compiler`` is
+    the version line of the compiler. Raises ``BadInput`` when the folder cannot be written.
     """
     note = {
         **_belonging(programs),
@@ -68,10 +68,18 @@ def store_library(programs: Toolchain, folder: Path, data: bytes, compiler: str)
     path = folder / f"{key}.so"
     programs.disk.write_bytes(path, data)
     programs.disk.write_bytes(path.with_suffix(NOTE_SUFFIX), pretty_bytes(note))
+    _remove_others(folder, note, programs.disk)
     llvm_path = llvm_library(programs)
     if llvm_path is None:
         raise ValueError("a library was built for a tool chain without LLVM's shared library")
     return NativeLibrary(path, llvm_path, blake3_hex(data))
+
+
+def _remove_others(folder: Path, note: dict[str, Json], disk: Disk) -> None:
+    for path in disk.files_under(folder, NOTE_SUFFIX):
+        if _read_note(path, disk).get("sources") != note["sources"]:
+            disk.remove(path)
+            disk.remove(path.with_suffix(".so"))
 
 
 def llvm_library(programs: Toolchain) -> Path | None:

@@ -228,10 +228,12 @@ def _partials(case: str, rng: np.random.Generator, rows: int, splits: int) -> Pa
     if case == "equal":
         lse = np.full_like(lse, 2.5)
     if case == "far_apart":
-        # Weights down to subnormals; values so much larger that every split still counts.
-        lse = rng.uniform(-97, 0, lse.shape).astype(np.float32)
-        lse[:, :, 0] -= np.float32(97) + lse[:, :, 0] * np.float32(0.9)
-        lift = np.exp2(np.minimum(-lse.astype(np.float64) / np.log(2.0), 120.0) - 10)
+        # Weights down to subnormals; values so much larger that every split still counts. The
+        # second split dwarfs the first, so that what was summed before is scaled down, too.
+        lse = rng.uniform(-90, 0, lse.shape).astype(np.float32)
+        lse[:, :, 0] = rng.uniform(-90, -88, lse[:, :, 0].shape)
+        lse[:, :, 1] = 0
+        lift = np.exp2(np.minimum(-lse.astype(np.float64) / np.log(2.0), 125.0) - 10)
         mid = (mid * lift[..., None]).astype(np.float32)
     if case == "ties":
         # Equal weights of equal numbers in the middle between two of BF16: any error shows.

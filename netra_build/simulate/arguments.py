@@ -51,6 +51,7 @@ def build_kernargs(
 ) -> Kernargs:
     """Lay out the segment of ``size`` bytes and map every array as a buffer of its own.
 
+    An array that is given for two arguments is one buffer, as two equal pointers are.
     ``BadInput`` for missing, unknown or ill-typed arguments; ``bytes`` are taken as they are.
     """
     if isinstance(args, bytes):
@@ -135,9 +136,12 @@ def _encode_pointer(
             expected="an array, or 0 for a null pointer",
             got=type(value).__name__,
         )
-    writable = argument.actual_access != "read_only"
-    flat = np.ascontiguousarray(value).reshape(-1).view(np.uint8)
-    region = memory.place(f'"{name}"', flat, readable=flat.size, writable=writable)
+    region = next((r for r in regions.values() if r.origin is value), None)
+    if region is None:
+        writable = argument.actual_access != "read_only"
+        flat = np.ascontiguousarray(value).reshape(-1).view(np.uint8)
+        region = memory.place(f'"{name}"', flat, readable=flat.size, writable=writable)
+        region.origin = value
     regions[name] = region
     return region.base.to_bytes(argument.size, "little")
 

@@ -31,6 +31,8 @@ class Region:
     writable: bool = True
     is_private: bool = False
     """True once ``data`` is our own copy."""
+    origin: object = None
+    """The caller's array, to know it again."""
 
     @property
     def end(self) -> int:

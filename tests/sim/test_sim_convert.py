@@ -154,3 +154,18 @@ def test_scaled_conversion_divides_by_the_power_of_two(bench, case, rng, name, d
     assert low.tolist() == (0x11110000 + quarter * 0x101).tolist()
     whole = bf16.astype(np.float32).astype(dtype).view(np.uint8).astype(np.uint32)
     assert high.tolist() == (0x2222 + (whole * 0x101 << 16)).tolist()
+
+
+def test_too_large_halves_are_infinite_or_the_largest(bench, case):
+    values = np.resize(np.array([1e6, -1e6, 65519.0, 65520.0, np.inf], np.float32), 64)
+    bits = values.view(np.uint32)
+    jobs = [
+        case("v_cvt_f16_f32 v40, v10", {10: bits}),
+        case("v_cvt_pk_f16_f32 v40, v10, v10", {10: bits}),
+    ]
+    plain, packed = (r[0][:5].tolist() for r in bench.run(jobs))
+    assert plain == [0x7C00, 0xFC00, 0x7BFF, 0x7C00, 0x7C00]
+    assert packed == [half * 0x10001 for half in plain]
+    plain, packed = (r[0][:5].tolist() for r in bench.run(jobs, overflow=1))
+    assert plain == [0x7BFF, 0xFBFF, 0x7BFF, 0x7BFF, 0x7C00]
+    assert packed == [half * 0x10001 for half in plain]

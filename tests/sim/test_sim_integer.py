@@ -97,6 +97,16 @@ def parts(value: int, bits: int, sign: bool) -> list[int]:
     return [signed(part, bits) for part in found] if sign else found
 
 
+def differences(a: int, b: int, bits: int, masked: bool = False) -> int:
+    rows = zip(parts(a, bits, False), parts(b, bits, False), strict=True)
+    return sum(abs(x - y) for x, y in rows if y or not masked)
+
+
+def lerp(a: int, b: int, c: int) -> int:
+    rows = zip(*(value.to_bytes(4, "little") for value in (a, b, c)), strict=True)
+    return int.from_bytes(bytes((x + y + (z & 1)) >> 1 for x, y, z in rows), "little")
+
+
 def sdwa_byte(a: int, _b: int, _c: int) -> int:
     """Byte 0 moves to byte 1 and its sign fills what lies above."""
     return (a & 0xFF) << 8 | (0xFFFF0000 if a & 0x80 else 0)
@@ -202,6 +212,16 @@ VECTOR = {
     "v_add_u32_sdwa v40, sext(v10), v11 dst_sel:DWORD dst_unused:UNUSED_PAD src0_sel:BYTE_3 "
     "src1_sel:DWORD": lambda a, b, c: signed(a >> 24, 8) + b,
     "v_mov_b32_sdwa v40, v10 dst_sel:BYTE_1 dst_unused:UNUSED_SEXT src0_sel:WORD_0": sdwa_byte,
+    "v_max3_i16 v40, v10, v11, v12": lambda a, b, c: max(signed(x, 16) for x in (a, b, c)) & 0xFFFF,
+    "v_med3_u16 v40, v10, v11, v12": lambda a, b, c: med(*(x & 0xFFFF for x in (a, b, c))),
+    "v_msad_u8 v40, v10, v11, v12": lambda a, b, c: differences(a, b, 8, True) + c,
+    "v_sad_u16 v40, v10, v11, v12": lambda a, b, c: differences(a, b, 16) + c,
+    "v_sad_hi_u8 v40, v10, v11, v12": lambda a, b, c: (differences(a, b, 8) << 16) + c,
+    "v_lerp_u8 v40, v10, v11, v12": lerp,
+    "v_sat_pk_u8_i16 v40, v10": lambda a, b, c: (
+        clamp(signed(a, 16), 0, 255) | clamp(signed(a >> 16, 16), 0, 255) << 8
+    ),
+    "v_mov_b32 v40, v12\nv_dot4c_i32_i8 v40, v10, v11": lambda a, b, c: dot(a, b, c, 8, True),
     "v_pk_mov_b32 v[40:41], v[10:11], v[12:13] op_sel:[1,0]": lambda a, b, c: b,
 }
 

@@ -171,6 +171,14 @@ LONG = {
         field(a, 0x280007, 64),
         field(a, 0x280007, 64) != 0,
     ),
+    "s_cmp_eq_u32 0, 0\ns_brev_b64 s[30:31], s[20:21]": lambda a, b: (
+        int(f"{a:064b}"[::-1], 2),
+        True,
+    ),
+    "s_quadmask_b64 s[30:31], s[20:21]": lambda a, b: (
+        sum((a >> 4 * i & 15 != 0) << i for i in range(16)),
+        a != 0,
+    ),
     "s_not_b64 s[30:31], s[20:21]": lambda a, b: (~a, a != M64),
     "s_cmp_eq_u64 s[20:21], s[22:23]\ns_mov_b64 s[30:31], 0": lambda a, b: (0, a == b),
     "s_cmp_lg_u64 s[20:21], s[22:23]\ns_mov_b64 s[30:31], -1": lambda a, b: (-1, a != b),

@@ -24,6 +24,8 @@ COMMANDS = {
     "validate": "validate",
     "evidence": "evidence_add",
     "golden": "golden_accept",
+    "mutate": "mutate",
+    "kernels": "kernels_table",
     "new-tactic": "new_tactic",
     "pin": "pin",
     "promote": "promote",

@@ -23,6 +23,7 @@ LEVELS = {
     "check": 3,
     "reference": 3,
     "stages": 4,
+    "mutate": 4,
     "load": 5,
     "choose": 6,
     "chains": 7,

@@ -26,6 +26,7 @@ from netra_build.stages import (
     link_objects,
     prove_golden,
     read_object,
+    rewrite_object,
     seal_object,
     take_golden,
 )
@@ -51,7 +52,7 @@ def proven_actions(unit: Unit) -> list[Action]:
 def checked_action(unit: Unit, report: Place) -> Action:
     """Check a code object statically."""
     listed = {"hsaco": unit.hsaco, "dis": unit.metadata(".dis")}
-    named: dict[str, Json] = {"hsaco": unit.hsaco_name}
+    named: dict[str, Json] = {"hsaco": unit.hsaco_name, "gate": unit.refuses_findings}
     return check_object.STAGE.apply(unit.subject, listed, {"report": report}, named)
 
 
@@ -97,7 +98,7 @@ def member_actions(unit: Unit, index: int, member: Member) -> list[Action]:
 
 
 def object_actions(unit: Unit) -> list[Action]:
-    """Link the members of a code object; seal, disassemble, read and conform it."""
+    """Link the members of a code object; seal (or lay out), disassemble, read and conform it."""
     subject = unit.subject
     objects = {f"object {i:03}": unit.of_member(i, ".o") for i in range(len(unit.members))}
     linked = {"linked": unit.intermediate(".linked.hsaco")}
@@ -118,9 +119,10 @@ def object_actions(unit: Unit) -> list[Action]:
     contracts = {member.symbol: _contract(member) for member in unit.members}
     report = {"report": unit.intermediate(".conform.json")}
     wanted: dict[str, Json] = {"hsaco": unit.hsaco_name, "contracts": contracts}
+    finish = seal_object.STAGE if unit.is_sealed else rewrite_object.STAGE
     return [
         link_objects.STAGE.apply(subject, objects, linked),
-        seal_object.STAGE.apply(subject, linked, sealed),
+        finish.apply(subject, linked, sealed),
         disassemble.STAGE.apply(subject, sealed, {"dis": unit.metadata(".dis")}, label),
         read_object.STAGE.apply(subject, sealed, views, record),
         conform.STAGE.apply(subject, sealed, report, wanted),
@@ -260,8 +262,9 @@ def _contract(member: Member) -> dict[str, Json]:
     wanted: dict[str, Json] = {
         "kernarg_size": contract.kernarg_size,
         "launch": contract.launch.document(),
-        "arguments": [_kernarg(argument) for argument in member.arguments],
     }
+    if member.arguments is not None:
+        wanted["arguments"] = [_kernarg(argument) for argument in member.arguments]
     if member.abi is not None:
         wanted["abi"] = [argument.document() for argument in member.abi.arguments]
         wanted["modes"] = dict(member.abi.modes)

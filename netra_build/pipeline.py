@@ -12,6 +12,7 @@ Nothing here reads or writes a file or starts a program; a graph is plain data.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from netra_build.chains import (
     checked_action,
@@ -21,6 +22,7 @@ from netra_build.chains import (
     numerics_action,
     proven_actions,
 )
+from netra_build.choose.deployment import result_files
 from netra_build.choose.units import EngineParts, Unit
 from netra_build.core.canonical_json import Json
 from netra_build.core.graph import Action, Graph, Place, Root, check_graph
@@ -28,6 +30,7 @@ from netra_build.records.build_recipe import ObjectsRecipe
 from netra_build.stages import (
     copy_files,
     emit,
+    emit_deployment,
     emit_engine,
     emit_result,
     emit_validation,
@@ -60,6 +63,17 @@ def objects_graph(recipe: ObjectsRecipe, units: Sequence[Unit]) -> Graph:
     actions += include_actions(units)
     actions.append(_build_result(recipe, units, actions))
     return _graph(recipe.name, actions, Place(Root.OUT, RESULT_NAME), ())
+
+
+def deployment_graph(name: str, document: Json, units: Sequence[Unit]) -> Graph:
+    """Return the graph of a published recipe; ``document`` is what its result says beforehand."""
+    actions = [action for unit in units for action in made_actions(unit)]
+    result = Place(Root.OUT, RESULT_NAME)
+    inputs = _products(actions)
+    inputs |= {f"conform:{unit.name}": unit.intermediate(".conform.json") for unit in units}
+    given: dict[str, Json] = {"deployment": document}
+    actions.append(emit_deployment.STAGE.apply(name, inputs, {"result": result}, given))
+    return replace(_graph(name, actions, result, ()), listing=result_files)
 
 
 def tactic_graph(name: str, units: Sequence[Unit]) -> Graph:

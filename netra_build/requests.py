@@ -11,8 +11,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from netra_build import pipeline
+from netra_build.choose.deployment import deployment_document, plan_deployment
 from netra_build.choose.documents import engine_documents
 from netra_build.choose.plan import PlanOptions, plan_engine
+from netra_build.choose.published_units import deployment_units
+from netra_build.choose.session import CompileRequest, plan_in_library
 from netra_build.choose.units import (
     EngineParts,
     GoldenObject,
@@ -32,13 +35,19 @@ from netra_build.core.graph import Graph, Root
 from netra_build.core.nearest import nearest_hint
 from netra_build.load.build_recipe import read_recipe
 from netra_build.load.catalog import load_catalog
+from netra_build.load.deployment import read_deployment
 from netra_build.load.golden import ROOT as GOLDEN_ROOT
 from netra_build.load.kernel_abi import read_abi
 from netra_build.load.library import Library
 from netra_build.load.model import read_model_bytes
 from netra_build.load.profiles import choose_profile, load_profiles
 from netra_build.records.abi import KernelAbi
-from netra_build.records.build_recipe import GOLDEN_REQUIRED, EngineRecipe, ObjectsRecipe, Recipe
+from netra_build.records.build_recipe import (
+    GOLDEN_OPTIONAL,
+    EngineRecipe,
+    ObjectsRecipe,
+    Recipe,
+)
 from netra_build.records.plan import EnginePlan
 from netra_build.records.tactic import Catalog, FixedTactic
 from netra_build.stages.take_golden import check_golden_object
@@ -54,6 +63,8 @@ class EngineRequest:
     profile: str | None = None
     golden_root: str | None = None
     locked: bool = False
+    allow_experimental: bool = False
+    """For a published model description; recipes say it themselves."""
 
 
 def recipe_names(library: Library) -> tuple[str, ...]:
@@ -83,20 +94,20 @@ def engine_graph(library: Library, request: EngineRequest) -> Graph:
     ``Refused`` for pins that differ under ``locked`` and for golden objects of other bytes,
     ``EvidenceIncomplete`` without a golden source where the recipe requires one.
     """
-    recipe = find_recipe(library, request.recipe)
+    recipe = _asked_engine(library, request)
     if not isinstance(recipe, EngineRecipe):
         raise BadInput(
             "recipe is not of an engine", location=recipe.location, hint="ask with recipe="
         )
     if request.profile is not None:
         recipe = replace(recipe, profile=request.profile)
-    plan = plan_recipe(library, recipe, request.golden_root)
+    planner = plan_recipe if recipe.is_strict else _plan_published
+    plan = planner(library, recipe, request.golden_root)
     tactics = [instance.tactic for instance in plan.kernels]
     if request.locked:
         refuse_unpinned(tactics)
     stale = unpinned(tactics)
-    required = recipe.golden == GOLDEN_REQUIRED
-    units = engine_units(library, plan, recipe.name, golden_required=required)
+    units = engine_units(library, plan, recipe)
     parts = EngineParts(
         name=recipe.name,
         documents=engine_documents(plan),
@@ -108,8 +119,48 @@ def engine_graph(library: Library, request: EngineRequest) -> Graph:
     return pipeline.engine_graph(parts, units)
 
 
-def objects_graph(library: Library, asked: str, *, locked: bool = False) -> Graph:
-    """Return the graph of the code objects of one recipe, with ``build-result.json``."""
+def _asked_engine(library: Library, request: EngineRequest) -> Recipe:
+    """Return the recipe that is asked for; one is made up for a model description."""
+    asked = request.recipe
+    if not asked.endswith(".json"):
+        if request.allow_experimental:
+            raise BadInput("only a recipe itself can allow experiments", location=asked)
+        return find_recipe(library, asked)
+    if request.profile is None:
+        raise BadInput("model description has no profile", location=asked, hint="add profile=")
+    return EngineRecipe(
+        name=f"{Path(asked).stem}__{request.profile}",
+        location=asked,
+        model=Path(asked).name,
+        profile=request.profile,
+        allow_experimental=request.allow_experimental,
+        golden=GOLDEN_OPTIONAL,
+        is_strict=False,
+    )
+
+
+def _plan_published(library: Library, recipe: EngineRecipe, golden_root: str | None) -> EnginePlan:
+    """Return the plan of a published model description, as ``netra compile`` makes it."""
+    golden = Path(golden_root) if golden_root else None
+    request = CompileRequest(
+        model=Path(recipe.location),
+        profile=recipe.profile,
+        golden_root=golden,
+        allow_experimental=recipe.allow_experimental,
+    )
+    return plan_in_library(library, request)
+
+
+def objects_graph(
+    library: Library, asked: str, *, locked: bool = False, allow_unlocked: bool = False
+) -> Graph:
+    """Return the graph of the code objects of one recipe, with ``build-result.json``.
+
+    A JSON file is a published deployment recipe: its product is what ``netra recipe`` writes,
+    and ``allow_unlocked`` lets it build experiments whose lock is 64 zeros.
+    """
+    if asked.endswith(".json"):
+        return _deployment_graph(library, asked, allow_unlocked)
     recipe = find_recipe(library, asked)
     if not isinstance(recipe, ObjectsRecipe):
         raise BadInput(
@@ -119,6 +170,14 @@ def objects_graph(library: Library, asked: str, *, locked: bool = False) -> Grap
     if locked:
         refuse_unpinned([m.instance.tactic for unit in units for m in unit.members])
     return pipeline.objects_graph(recipe, units)
+
+
+def _deployment_graph(library: Library, asked: str, allow_unlocked: bool) -> Graph:
+    deployment = read_deployment(library.disk.read_bytes(Path(asked)), asked)
+    plans = plan_deployment(deployment, load_catalog(library), allow_unlocked=allow_unlocked)
+    name = Path(asked).stem
+    document = deployment_document(deployment, plans)
+    return pipeline.deployment_graph(name, document, deployment_units(name, plans))
 
 
 def tactic_graph(library: Library, asked: str, *, locked: bool = False) -> Graph:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
+from pathlib import PurePosixPath
 
 from netra_build.asm.code_object import read_code_object
 from netra_build.asm.notes_text import notes_text
@@ -15,7 +16,7 @@ from netra_build.choose.build_objects import WORKERS
 from netra_build.choose.fixed import FixedRequest, rejection_reasons
 from netra_build.choose.instances import Closing, close_contract, instantiate
 from netra_build.choose.object_record import TARGET_NAME
-from netra_build.core.canonical_json import Json, pretty_bytes
+from netra_build.core.canonical_json import Json
 from netra_build.core.digests import sha256_hex
 from netra_build.core.errors import BadInput, Refused
 from netra_build.core.nearest import nearest_hint
@@ -27,9 +28,11 @@ from netra_build.records.deployment import (
 )
 from netra_build.records.plan import KernelInstance
 from netra_build.records.tactic import Catalog, FixedTactic
-from netra_build.records.vocabulary import FORMAT_BUILD_RESULT, TARGET, WAVE_SIZE
+from netra_build.records.vocabulary import TARGET, WAVE_SIZE
+from netra_build.stages.emit_deployment import deployment_result
 
 RESULT = "build-result.json"
+ARTIFACT_SUFFIXES = (".hsaco", ".dis", ".metadata", ".text")
 
 
 @dataclass(frozen=True)
@@ -125,27 +128,44 @@ def build_deployment(
     """
     with ThreadPoolExecutor(max_workers=WORKERS) as pool:
         built = list(pool.map(partial(_build_artifact, catalog=catalog, tools=tools), plans))
-    files: dict[str, bytes] = {}
-    for made, _ in built:
-        files.update(made)
-    records = [record for _, record in built]
-    files[RESULT] = pretty_bytes(
-        {
-            "format": FORMAT_BUILD_RESULT,
-            "target": TARGET,
-            "wave_size": WAVE_SIZE,
-            "deployment_manifest_sha256": deployment.manifest_sha256,
-            "artifact_count": len(records),
-            "all_text_identical": all(record["text_identical"] for record in records),
-            "artifacts": records,
-        }
-    )
+    files = {name: data for made in built for name, data in made.items()}
+    files[RESULT] = deployment_result(deployment_document(deployment, plans), files)
     return files
 
 
-def _build_artifact(
-    plan: ArtifactPlan, *, catalog: Catalog, tools: Toolchain
-) -> tuple[dict[str, bytes], dict[str, Json]]:
+def deployment_document(deployment: Deployment, plans: Sequence[ArtifactPlan]) -> dict[str, Json]:
+    """Return what is known of ``build-result.json`` before anything is built."""
+    return {
+        "target": TARGET,
+        "wave_size": WAVE_SIZE,
+        "deployment_manifest_sha256": deployment.manifest_sha256,
+        "artifacts": [
+            {
+                "name": plan.artifact.name,
+                "members": [_member_record(stem, item) for stem, item in plan.instances],
+                "locked_text_sha256": plan.artifact.locked_text_sha256,
+                "locked_hsaco_sha256": plan.artifact.locked_hsaco_sha256,
+                "unlocked_experiment": plan.is_unlocked,
+            }
+            for plan in plans
+        ],
+    }
+
+
+def result_files(result: Mapping[str, Json]) -> list[str] | None:
+    """Return the files that a ``build-result.json`` speaks of, or None for a damaged one."""
+    names: list[str] = []
+    try:
+        for artifact in result["artifacts"]:
+            names += [f"{artifact['name']}{suffix}" for suffix in ARTIFACT_SUFFIXES]
+            for source in [str(member["source"]) for member in artifact["members"]]:
+                names += [source, f"{PurePosixPath(source).stem}.o"]
+    except (KeyError, TypeError):
+        return None
+    return names
+
+
+def _build_artifact(plan: ArtifactPlan, *, catalog: Catalog, tools: Toolchain) -> dict[str, bytes]:
     name = plan.artifact.name
     files: dict[str, bytes] = {}
     for stem, instance in plan.instances:
@@ -169,29 +189,19 @@ def _build_artifact(
     files[f"{name}.dis"] = tools.disassemble(hsaco, label=f"{name}.hsaco").encode("utf-8")
     files[f"{name}.metadata"] = notes_text(code, f"{name}.hsaco").encode("utf-8")
     files[f"{name}.text"] = code.text
-    return files, _record(plan, hsaco, sha256_hex(code.text))
+    _check_lock(plan, sha256_hex(code.text))
+    return files
 
 
-def _record(plan: ArtifactPlan, hsaco: bytes, text_sha256: str) -> dict[str, Json]:
+def _check_lock(plan: ArtifactPlan, text_sha256: str) -> None:
     artifact = plan.artifact
-    is_identical = text_sha256 == artifact.locked_text_sha256
-    if not is_identical and not plan.is_unlocked:
+    if text_sha256 != artifact.locked_text_sha256 and not plan.is_unlocked:
         raise Refused(
             f'text of "{artifact.name}" differs from its lock',
             location=f"{artifact.location}/locked_text_sha256",
             expected=artifact.locked_text_sha256,
             got=text_sha256,
         )
-    return {
-        "name": artifact.name,
-        "members": [_member_record(stem, item) for stem, item in plan.instances],
-        "hsaco_sha256": sha256_hex(hsaco),
-        "prior_locked_hsaco_sha256": artifact.locked_hsaco_sha256,
-        "full_hsaco_identical": sha256_hex(hsaco) == artifact.locked_hsaco_sha256,
-        "text_sha256": text_sha256,
-        "text_identical": is_identical,
-        "unlocked_experiment": plan.is_unlocked,
-    }
 
 
 def _member_record(stem: str, instance: KernelInstance) -> dict[str, Json]:
@@ -201,5 +211,4 @@ def _member_record(stem: str, instance: KernelInstance) -> dict[str, Json]:
         "contract_id": instance.contract.id,
         "symbol": instance.symbol,
         "source": f"generated/{stem}.s",
-        "source_sha256": sha256_hex(instance.source),
     }

@@ -15,7 +15,12 @@ from netra_build.load.golden import golden_sources, match_golden
 from netra_build.load.kernel_abi import read_abi
 from netra_build.load.library import Library
 from netra_build.records.abi import KernelAbi
-from netra_build.records.build_recipe import MemberRecipe, ObjectsRecipe
+from netra_build.records.build_recipe import (
+    GOLDEN_REQUIRED,
+    EngineRecipe,
+    MemberRecipe,
+    ObjectsRecipe,
+)
 from netra_build.records.contracts import GoldenContract
 from netra_build.records.golden import GoldenSource
 from netra_build.records.plan import EnginePlan, KernelInstance
@@ -33,11 +38,12 @@ UNIT_GRID = (1, 1, 1)
 class Member:
     """One kernel of a code object: its instance, the kernargs it must have, its golden source.
 
-    ``arguments`` are what the caller will pass; ``abi`` is the tactic's record, if it has one.
+    ``arguments`` are what the caller will pass, None when nothing says so; ``abi`` is the
+    tactic's record, if it has one.
     """
 
     instance: KernelInstance
-    arguments: tuple[Mapping[str, Json], ...]
+    arguments: tuple[Mapping[str, Json], ...] | None
     abi: KernelAbi | None
     golden: GoldenSource | None
 
@@ -68,7 +74,8 @@ class Unit:
 
     ``name`` is the code object's; ``home`` and ``prefix`` say where its own files go (an engine
     directory, or a work folder); ``work`` is the prefix of its intermediate files. With
-    ``gate`` a difference from the golden source fails the build, without it it is reported.
+    ``gate`` a difference from the golden source fails the build, without it it is reported;
+    ``refuses_findings`` says the same of the static checks.
     """
 
     name: str
@@ -78,6 +85,7 @@ class Unit:
     work: str
     gate: bool
     locked_text_sha256: str | None = None
+    refuses_findings: bool = True
 
     @property
     def subject(self) -> str:
@@ -85,8 +93,13 @@ class Unit:
         return " + ".join(member.subject for member in self.members)
 
     @property
+    def is_sealed(self) -> bool:
+        """Tell whether the code object is sealed."""
+        return True
+
+    @property
     def hsaco_name(self) -> str:
-        """Name of the sealed code object inside the product."""
+        """Name of the code object inside the product."""
         return f"hsaco/{self.name}.hsaco"
 
     @property
@@ -174,22 +187,25 @@ def golden_objects(plan: EnginePlan) -> tuple[GoldenObject, ...]:
     return tuple(found[name] for name in sorted(found))
 
 
-def engine_units(
-    library: Library, plan: EnginePlan, name: str, *, golden_required: bool
-) -> list[Unit]:
+def engine_units(library: Library, plan: EnginePlan, recipe: EngineRecipe) -> list[Unit]:
     """Return the units of one engine, in the order of the plan.
+
+    Static checks gate the engines of strict recipes; published ones report what they find, and
+    their kernels need not describe their kernargs.
 
     Raises ``EvidenceIncomplete`` when a kernel has no golden source and one is required.
     """
-    arguments = _arguments_by_symbol(plan)
+    arguments = _arguments_by_symbol(plan) if recipe.is_strict else {}
+    golden_required = recipe.golden == GOLDEN_REQUIRED
     return [
         Unit(
             name=instance.symbol,
-            members=(_member(library, instance, arguments[instance.symbol], golden_required),),
+            members=(_member(library, instance, arguments.get(instance.symbol), golden_required),),
             home=Root.OUT,
             prefix="",
-            work=f"engines/{name}/",
+            work=f"engines/{recipe.name}/",
             gate=True,
+            refuses_findings=recipe.is_strict,
         )
         for instance in plan.kernels
     ]
@@ -244,7 +260,7 @@ def recipe_units(library: Library, recipe: ObjectsRecipe, catalog: Catalog) -> l
 def _member(
     library: Library,
     instance: KernelInstance,
-    arguments: tuple[Mapping[str, Json], ...],
+    arguments: tuple[Mapping[str, Json], ...] | None,
     golden_required: bool,
 ) -> Member:
     tactic = tactic_id(instance.tactic)

@@ -38,7 +38,8 @@ class Execution:
         if self.graph.seal is not None:
             folder = self.folders.paths[Root.OUT]
             names = self.graph.products(Root.OUT)
-            product = Product(folder, self.graph.seal.name, names, self.disk)
+            seal, listing = self.graph.seal.name, self.graph.listing
+            product = Product(folder, seal, names, self.disk, listing)
             object.__setattr__(self, "product", product)
 
 

@@ -15,6 +15,7 @@ from typing import Any
 from netra_build.core.canonical_json import Json
 from netra_build.core.disk import relative_name
 from netra_build.core.errors import NetraError
+from netra_build.core.product import Listing, listed_files
 
 Inputs = Mapping[str, bytes]
 Parameters = Mapping[str, Json]
@@ -104,13 +105,14 @@ class Graph:
     """All actions that one asked-for thing needs, each after what it needs.
 
     ``seal`` is the product's last file. It is withdrawn before any other file of the product is
-    rewritten, so a product that has it is whole.
+    rewritten, so a product that has it is whole. ``listing`` reads the other files' names from it.
     """
 
     name: str
     actions: tuple[Action, ...]
     seal: Place | None = None
     notes: tuple[str, ...] = field(default=())
+    listing: Listing = listed_files
 
     @cached_property
     def producers(self) -> dict[Place, Action]:

@@ -10,10 +10,10 @@ next one knows from the journal what of it is ours.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from netra_build.core.canonical_json import canonical_bytes, parse_object
+from netra_build.core.canonical_json import Json, canonical_bytes, parse_object
 from netra_build.core.disk import Disk, confined_path
 from netra_build.core.errors import BadInput, DamagedStore
 
@@ -21,11 +21,28 @@ JOURNAL = ".netra-unfinished.json"
 JOURNAL_FORMAT = "netra-journal-1"
 
 
+Listing = Callable[[dict[str, Json]], Json]
+"""Returns the names of the other files from a seal."""
+
+
+def listed_files(seal: dict[str, Json]) -> Json:
+    """Return what a seal of ours says under ``files``."""
+    return seal.get("files")
+
+
 class Product:
     """The state of one product folder during a build; safe to use from several threads."""
 
-    def __init__(self, folder: Path, seal: str, names: Iterable[str], disk: Disk) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        seal: str,
+        names: Iterable[str],
+        disk: Disk,
+        listing: Listing = listed_files,
+    ) -> None:
         self.folder = folder
+        self.listing = listing
         self.seal = seal
         self.names = frozenset(names)
         self.disk = disk
@@ -84,7 +101,8 @@ class Product:
     def _listed(self, path: Path) -> set[str]:
         hint = f"remove the folder {self.folder} and build again"
         try:
-            files = parse_object(self.disk.read_bytes(path), str(path)).get("files")
+            listing = self.listing if path.name == self.seal else listed_files
+            files = listing(parse_object(self.disk.read_bytes(path), str(path)))
         except BadInput as error:
             raise DamagedStore(error.fact, location=str(path), hint=hint) from None
         if not isinstance(files, dict | list) or not all(isinstance(f, str) for f in files):

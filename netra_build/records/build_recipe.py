@@ -18,7 +18,8 @@ class EngineRecipe:
     """Asks for one engine directory.
 
     ``golden`` tells whether a kernel without a golden source is refused (``required``) or left
-    unproven (``optional``). ``location`` is the recipe's file, for messages.
+    unproven (``optional``). ``location`` is the recipe's file, for messages. ``is_strict`` is
+    False for a published model description that is planned as ``netra compile`` plans it.
     """
 
     name: str
@@ -28,6 +29,7 @@ class EngineRecipe:
     allow_experimental: bool = False
     golden: str = GOLDEN_REQUIRED
     checkpoint_hash: str | None = None
+    is_strict: bool = True
 
     def document(self) -> Json:
         """Return the recipe as it is recorded in the engine; file names left out."""
@@ -40,6 +42,7 @@ class EngineRecipe:
             "allow_experimental": self.allow_experimental,
             "golden": self.golden,
             "checkpoint_hash": self.checkpoint_hash,
+            "strict": self.is_strict,
         }
 
 

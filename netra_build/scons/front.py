@@ -16,13 +16,14 @@ from netra_build.scons.methods import NetraUserError, library_of
 from netra_build.stages.tabulate import summary_text
 
 VARIABLES = {
-    "engine": "build the engine of this recipe (name or file)",
-    "recipe": "build the code objects of this recipe (name or file)",
+    "engine": "build the engine of this recipe (name or file), or of this model (JSON file)",
+    "recipe": "build the code objects of this recipe (name or file; JSON: the published form)",
     "tactic": "build, prove and check this tactic",
     "profile": "serving profile, instead of the recipe's",
     "golden_root": "folder that holds the golden code objects to copy",
     "toolchain": "folder of llvm-mc and ld.lld, instead of the one found",
     "library_root": "kernel library, instead of this repository",
+    "allow_unlocked": "1: published recipes may build experiments whose lock is 64 zeros",
     "locked": "1: refuse tactics whose pins are missing or stale",
     "out": "folder of the one thing asked for",
     "seeds": "check-numerics: how many seeds of random inputs (default 50)",
@@ -92,7 +93,8 @@ def _declare_asked(env: Any, values: Mapping[str, str], targets: Sequence[str]) 
     if "engine" in values:
         asked += env.NetraEngine(values["engine"], **engine, **shared, **out)
     if "recipe" in values:
-        asked += env.NetraRecipe(values["recipe"], **shared, **out)
+        unlocked = {"allow_unlocked": _flag(values, "allow_unlocked")}
+        asked += env.NetraRecipe(values["recipe"], **unlocked, **shared, **out)
     if "tactic" in values:
         asked += env.NetraTactic(values["tactic"], **shared, **out)
     if "check-equivalence" in targets:

@@ -29,9 +29,11 @@ class Declared:
 
 
 def netra_engine(env: Any, recipe: str, **options: Any) -> list[Any]:
-    """Declare the engine of ``recipe`` (name or file); return its nodes, the seal last.
+    """Declare an engine; return its nodes, the seal last.
 
-    Options: ``out``, ``profile``, ``golden_root``, ``locked``, ``library_root``.
+    ``recipe`` is a name, a file of ours, or a published model description (JSON) with ``profile``.
+    Options: ``out``, ``profile``, ``golden_root``, ``locked``, ``library_root``, and for a model
+    description ``allow_experimental``.
     """
     out = options.pop("out", None)
     return _declare(
@@ -45,7 +47,10 @@ def netra_engine(env: Any, recipe: str, **options: Any) -> list[Any]:
 
 
 def netra_recipe(env: Any, recipe: str, **options: Any) -> list[Any]:
-    """Declare the code objects of ``recipe`` (name or file). Options: ``out``, ``locked``."""
+    """Declare the code objects of ``recipe``: a name, a file of ours, or a published JSON recipe.
+
+    Options: ``out``, ``locked``, ``library_root``, ``allow_unlocked`` (published recipes only).
+    """
     out = options.pop("out", None)
     return _declare(
         env,

@@ -80,6 +80,7 @@ def _declare_action(
         source_scanner=None,
         target_scanner=None,
     )
+    env.Precious(made)  # else SCons removes a file first, and a failure leaves a product without it
     return made
 
 

@@ -27,8 +27,8 @@ def run(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
     """Return the report of all comparisons; raise ``Refused`` with the first that differs.
 
     Parameters: ``hsaco``, and by symbol the ``contracts``: ``kernarg_size``, ``launch`` (block
-    and lds_bytes) and ``arguments`` (name, kind, offset); ``abi`` is a second list of the same,
-    ``modes`` are descriptor fields by name.
+    and lds_bytes) and, where they are known, ``arguments`` (name, kind, offset); ``abi`` is a
+    second list of the same, ``modes`` are descriptor fields by name.
     """
     hsaco, contracts = parameters["hsaco"], parameters["contracts"]
     code = read_code_object(inputs["hsaco"], hsaco)
@@ -58,7 +58,8 @@ def compare(
     yield from _size_facts(descriptor, metadata, contract)
     yield from _register_facts(descriptor, metadata)
     yield from _mode_facts(descriptor, contract.get("modes", {}))
-    yield from _argument_facts(metadata, contract["arguments"], "")
+    if "arguments" in contract:
+        yield from _argument_facts(metadata, contract["arguments"], "")
     if "abi" in contract:
         yield from _argument_facts(metadata, contract["abi"], " (ABI record)")
 

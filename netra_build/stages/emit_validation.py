@@ -16,7 +16,7 @@ def run(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
     Inputs: ``conform:``, ``checks:`` and, with a golden source, ``equivalence:SYMBOL``
     reports. ``cross_assembly`` is ``passed`` only when every candidate has an identical
     verdict; with no candidate it is ``not_applicable``, and candidates without a golden source
-    leave it ``not_run``.
+    leave it ``not_run``. ``static`` stays ``pending`` where the static checks find errors.
     """
     plan = copy.deepcopy(parameters["document"])
     for candidate in plan["candidates"]:
@@ -31,9 +31,19 @@ def run(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
                 "text_byte_identical" if verdict == "identical" else verdict
             )
             candidate["equivalence_report"] = f"metadata/{symbol}.equivalence.json"
-    plan["static"] = "passed" if plan["candidates"] else "not_applicable"
+    plan["static"] = _static([parse_object(d, r) for r, d in inputs.items() if _is_checks(r)])
     plan["cross_assembly"] = _cross_assembly(plan["candidates"])
     return {"document": canonical_bytes(plan)}
+
+
+def _is_checks(role: str) -> bool:
+    return role.startswith("checks:")
+
+
+def _static(reports: list[dict[str, Any]]) -> str:
+    if not reports:
+        return "not_applicable"
+    return "pending" if any(report["counts"]["error"] for report in reports) else "passed"
 
 
 def _cross_assembly(candidates: list[dict[str, Any]]) -> str:

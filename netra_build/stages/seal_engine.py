@@ -44,12 +44,18 @@ def _kernel(symbol: str, inputs: Inputs) -> dict[str, object]:
     report = inputs.get(f"metadata/{symbol}.equivalence.json")
     if report is not None:
         row["equivalence"] = parse_object(report, symbol)["verdict"]
-    row["static_checks"] = "passed" if f"metadata/{symbol}.checks.json" in inputs else "not_run"
+    row["static_checks"] = _checks(inputs.get(f"metadata/{symbol}.checks.json"), symbol)
     row["numerics"] = _numerics(inputs.get(f"metadata/{symbol}.numerics.json"), symbol)
     golden = inputs.get(f"golden:{symbol}")
     if golden is not None:
         row["golden"] = parse_object(golden, symbol)
     return row
+
+
+def _checks(report: bytes | None, symbol: str) -> str:
+    if report is None:
+        return "not_run"
+    return "failed" if parse_object(report, symbol)["counts"]["error"] else "passed"
 
 
 def _numerics(report: bytes | None, symbol: str) -> dict[str, object]:

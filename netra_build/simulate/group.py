@@ -42,7 +42,7 @@ class Group:
         self.wave = np.zeros(n, np.int64)
         self.workgroup = np.zeros(n, np.int64)
         self.pc = 0
-        self.set_mode(0xF0)
+        self.set_mode(0x3F0)
         self.board = Scoreboard()
         self._views()
 
@@ -55,13 +55,16 @@ class Group:
     # MODE and EXEC
 
     def set_mode(self, mode: int) -> None:
-        """Set the MODE register; only round-to-nearest-even is modelled."""
+        """Set MODE; ``Unsupported`` for fields that would change results in unmodelled ways."""
         if mode & 0xF:
             raise Unsupported("a rounding mode other than nearest even")
+        if mode & 0xC0 != 0xC0:
+            raise Unsupported("flushing of half and double subnormals")
+        if mode & 0x300 != 0x300:
+            raise Unsupported("MODE without IEEE mode or DX10 clamping")
         self.mode = mode
         self.flush_in = not mode & 0x10
         self.flush_out = not mode & 0x20
-        self.flush_narrow = mode & 0xC0 != 0xC0
         self.saturates = bool(mode & 1 << 23)
 
     def exec_changed(self) -> None:

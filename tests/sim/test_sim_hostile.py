@@ -168,6 +168,14 @@ HINT = "\nhint: the functional model refuses what it does not implement, it neve
             "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 2), 1",
             "a rounding mode other than nearest even",
         ),
+        (
+            "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 6, 2), 0",
+            "flushing of half and double subnormals",
+        ),
+        (
+            "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 9, 1), 0",
+            "MODE without IEEE mode or DX10 clamping",
+        ),
         ("s_setreg_imm32_b32 hwreg(HW_REG_MODE, 12, 1), 1", "a MODE field that is not modelled"),
         ("s_mov_b64 s[2:3], src_shared_base", 'operand "src_shared_base"'),
         ("s_mov_b64 exec, 1\nv_permlane32_swap_b32 v0, v0", "lanes switched off"),
@@ -189,6 +197,7 @@ def test_what_is_not_modelled_is_refused_by_name_and_address(bench, text, what):
     ("directive", "what"),
     [
         (".amdhsa_private_segment_fixed_size 16", "private memory"),
+        (".amdhsa_float_denorm_mode_16_64 0", "flushing of half and double subnormals"),
         (".amdhsa_float_round_mode_32 1", "a rounding mode other than nearest"),
         (".amdhsa_uses_dynamic_stack 1", "a dynamic stack"),
     ],

@@ -17,8 +17,8 @@ from netra_build.simulate.sources import Context, scalar_dest, scalar_source
 
 MODE_REGISTER = 1
 
-MODE_MODELLED = 0x0080_02FF
-"""Bits of MODE that the model knows: rounding, subnormals, IEEE, fp16 overflow."""
+MODE_MODELLED = 0x0080_03FF
+"""Bits of MODE that the model knows: rounding, subnormals, clamping, IEEE, fp16 overflow."""
 
 
 def _nothing(g: Group) -> None:

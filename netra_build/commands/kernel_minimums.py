@@ -1,0 +1,110 @@
+"""How many matrix instructions the shape of each tactic needs at least, as formulas.
+
+A formula counts the matrix instructions of one work-group: tiles of 16 rows times tiles of 16
+columns times steps over K, with the largest instruction for the operands. It is data: the table
+prints the text and computes its value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+F8F6F4 = "v_mfma_f32_16x16x128_f8f6f4"
+FP8_K32 = "v_mfma_f32_16x16x32_fp8_fp8"
+BF16_K32 = "v_mfma_f32_16x16x32_bf16"
+BF16_K16 = "v_mfma_f32_16x16x16_bf16"
+
+
+@dataclass(frozen=True)
+class Product:
+    """The products that one kind of matrix instruction computes, inside a loop or outside.
+
+    ``formula`` is the least number of instructions for one pass of one work-group, ``waves`` how
+    many waves run each instruction of the listing, ``passes`` how often the stated shape goes
+    through the loop.
+    """
+
+    what: str
+    mnemonic: str
+    formula: str
+    waves: int = 1
+    passes: int = 1
+    is_loop: bool = False
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The shape that a tactic is judged by, its products, and why it needs more than the least."""
+
+    text: str
+    products: tuple[Product, ...]
+    reason: str = ""
+    bar: float = 1.25
+
+
+def _extend(heads: int, dimensions: int, waves: int, reason: str) -> Shape:
+    d = dimensions
+    return Shape(
+        text=f"{heads} query heads of one KV head, 4096 prefix keys, 16 new tokens",
+        products=(
+            Product(
+                "S of 64 keys", F8F6F4, f"{heads} * 64/16 * {d}/128", waves, passes=64, is_loop=True
+            ),
+            Product(
+                "P V of 64 keys", FP8_K32, f"{heads} * {d}/16 * 64/32", waves, 64, is_loop=True
+            ),
+            Product("S of the new tokens", BF16_K32, f"{heads} * {d}/32", waves),
+            Product("P V of the new tokens", BF16_K16, f"{heads} * {d}/16", waves),
+        ),
+        reason=reason,
+    )
+
+
+def _dense(waves: int, passes: int, in_loop: str) -> Shape:
+    text = f"{16 * waves} columns, K 4096"
+    product = Product(in_loop, F8F6F4, f"{waves} * 4096/128/{passes}", waves, passes, is_loop=True)
+    return Shape(text, (product,))
+
+
+SHAPE_BY_TACTIC: Mapping[str, Shape] = {
+    "moe_gate_up_decode_m1": Shape(
+        "16 columns of one expert, K 2048", (Product("w13 x", F8F6F4, "2048/128"),)
+    ),
+    "moe_down_reduce_decode_m1": Shape(
+        "16 columns of 9 experts, K 512, which two waves share",
+        (Product("w2 act", F8F6F4, "9 * 512/128"),),
+    ),
+    "dense_m1_fp8_one_wave": _dense(1, 16, "two blocks of K"),
+    "dense_m1_fp8_four_wave_lds": _dense(4, 32, "one block of K"),
+    "attention_gqa4_fp8kv": _extend(4, 128, 4, ""),
+    "attention_gqa8_fp8kv": _extend(
+        4,
+        256,
+        8,
+        "two waves share a head, each with half of the output; both compute its scores, so that "
+        "they need not be exchanged through LDS",
+    ),
+    "attention_splitseq_stage1": Shape(
+        "8 query heads of one KV head, one tile of 32 keys",
+        (
+            Product("S of 32 keys", F8F6F4, "32/16 * 256/128", 4, is_loop=True),
+            Product("P V of 32 keys", FP8_K32, "256/16 * 32/32", 4, is_loop=True),
+        ),
+        reason="each of four waves owns a quarter of the output and computes all scores, so that "
+        "no barrier is needed",
+        bar=1.6,
+    ),
+    "gdn_h_m8192_bv16_varlen": Shape(
+        "16 rows of V of one head, one chunk of 64 tokens",
+        (
+            Product(
+                "w H and xs k",
+                BF16_K32,
+                "64/16 * 128/32 + 128/16 * 64/32",
+                4,
+                is_loop=True,
+            ),
+        ),
+    ),
+}

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from netra_build.choose.units import GoldenObject, Member, Unit
+from netra_build.choose.engine_parts import GoldenObject
+from netra_build.choose.units import Member, Unit
 from netra_build.core.canonical_json import Json
 from netra_build.core.graph import Action, Place, Root
 from netra_build.records.golden import GoldenSource
@@ -28,6 +29,7 @@ from netra_build.stages import (
     read_object,
     rewrite_object,
     seal_object,
+    share_object,
     take_golden,
 )
 
@@ -71,12 +73,11 @@ def numerics_action(unit: Unit, member: Member, seeds: Sequence[int], report: Pl
 
 
 def member_actions(unit: Unit, index: int, member: Member) -> list[Action]:
-    """Instantiate, close, flatten and assemble one kernel."""
+    """Instantiate, close, flatten and assemble one kernel, or take the leader's object."""
     instance, subject = member.instance, member.subject
     source, flat = unit.source(index), unit.of_member(index, ".flat.s")
     includes = {name: Place(Root.SOURCE, name) for name in instance.closure_names}
     closure = unit.of_member(index, ".closure.json")
-    made = unit.of_member(index, ".o")
     whole = {"unit": source, **includes}
     place: dict[str, Json] = {"location": source.name, "template": instance.template}
     return [
@@ -88,13 +89,27 @@ def member_actions(unit: Unit, index: int, member: Member) -> list[Action]:
             {"template": instance.template},
         ),
         flatten_unit.STAGE.apply(subject, whole, {"flat": flat}, place),
-        assemble.STAGE.apply(
-            subject,
-            {"flat": flat},
-            {"object": made},
-            hints={f"main:{source.name}": source, **includes},
-        ),
+        _object_action(unit, index, {f"main:{source.name}": source, **includes}),
     ]
+
+
+def _object_action(unit: Unit, index: int, hints: Mapping[str, Place]) -> Action:
+    member, flat = unit.members[index], unit.of_member(index, ".flat.s")
+    made = {"object": unit.of_member(index, ".o")}
+    if unit.leader is None:
+        return assemble.STAGE.apply(member.subject, {"flat": flat}, made, hints=hints)
+    leader = unit.leader.members[index].instance
+    inputs = {
+        "object": unit.leader.of_member(index, ".o"),
+        "flat": unit.leader.of_member(index, ".flat.s"),
+        "own": flat,
+    }
+    names: dict[str, Json] = {
+        "symbols": list(leader.macro_symbols),
+        "own_symbols": list(member.instance.macro_symbols),
+        "constants": [name for name, _ in leader.constants],
+    }
+    return share_object.STAGE.apply(member.subject, inputs, made, names)
 
 
 def object_actions(unit: Unit) -> list[Action]:

@@ -23,7 +23,8 @@ from netra_build.chains import (
     proven_actions,
 )
 from netra_build.choose.deployment import result_files
-from netra_build.choose.units import EngineParts, Unit
+from netra_build.choose.engine_parts import EngineParts
+from netra_build.choose.units import Unit
 from netra_build.core.canonical_json import Json
 from netra_build.core.graph import Action, Graph, Place, Root, check_graph
 from netra_build.records.build_recipe import ObjectsRecipe

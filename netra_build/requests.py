@@ -13,16 +13,15 @@ from pathlib import Path
 from netra_build import pipeline
 from netra_build.choose.deployment import deployment_document, plan_deployment
 from netra_build.choose.documents import engine_documents
+from netra_build.choose.engine_parts import EngineParts, GoldenObject, golden_objects
 from netra_build.choose.plan import PlanOptions, plan_engine
 from netra_build.choose.published_units import deployment_units
 from netra_build.choose.session import CompileRequest, plan_in_library
+from netra_build.choose.sharing import share_code
 from netra_build.choose.units import (
-    EngineParts,
-    GoldenObject,
     Unit,
     engine_units,
     find_tactic,
-    golden_objects,
     recipe_units,
     refuse_unpinned,
     tactic_id,
@@ -103,6 +102,8 @@ def engine_graph(library: Library, request: EngineRequest) -> Graph:
         recipe = replace(recipe, profile=request.profile)
     planner = plan_recipe if recipe.is_strict else _plan_published
     plan = planner(library, recipe, request.golden_root)
+    if recipe.share_code:
+        plan = share_code(plan)
     tactics = [instance.tactic for instance in plan.kernels]
     if request.locked:
         refuse_unpinned(tactics)
@@ -218,6 +219,7 @@ def plan_recipe(library: Library, recipe: EngineRecipe, golden_root: str | None)
         checkpoint_hash=recipe.checkpoint_hash,
         golden=None,
         strict=True,
+        placement=recipe.placement,
         abi_by_tactic=_abi_by_tactic(library, catalog),
     )
     known = [candidate.name for candidate in profiles]

@@ -33,11 +33,17 @@ ET_REL = 1
 AMDGPU_MACHINE = 224
 
 
-def rename_symbols(data: bytes, new_by_old: Mapping[str, str], location: str = "object") -> bytes:
+def rename_symbols(
+    data: bytes,
+    new_by_old: Mapping[str, str],
+    location: str = "object",
+    further: Mapping[str, str] | None = None,
+) -> bytes:
     """Return a relocatable object with kernels renamed: symbol, descriptor symbol and metadata.
 
-    ``new_by_old`` maps kernel symbols; each must be there, and no new name may be taken. Raises
-    ``BadInput`` for that and for objects that the assembler would have laid out otherwise.
+    ``new_by_old`` maps kernel symbols; each must be there, and no new name may be taken.
+    ``further`` maps other symbols, which the assembler may have dropped. Raises ``BadInput`` for
+    that and for objects that the assembler would have laid out otherwise.
     """
     elf = read_elf(data, location)
     if elf.header.machine != AMDGPU_MACHINE or elf.header.kind != ET_REL or elf.segments:
@@ -46,7 +52,9 @@ def rename_symbols(data: bytes, new_by_old: Mapping[str, str], location: str = "
     if table.link != elf.header.names_index:
         raise BadInput("symbols and sections have separate name tables", location=location)
     contents = {i: elf.content(s) for i, s in enumerate(elf.sections)}
-    names = _renamed_symbols(contents[table_index], contents[table.link], new_by_old, location)
+    before = _symbol_names(contents[table_index], contents[table.link], location)
+    there = {old: new for old, new in (further or {}).items() if old in before}
+    names = _renamed_symbols(before, {**new_by_old, **there}, location)
     strings, places = tail_merged(
         [s.text for s in elf.sections if s.text] + [name for name in names if name]
     )
@@ -70,16 +78,18 @@ def _symbol_table(elf: ElfFile, location: str) -> tuple[int, SectionHeader]:
     return index, table
 
 
-def _renamed_symbols(
-    symbols: bytes, strings: bytes, new_by_old: Mapping[str, str], location: str
-) -> list[str]:
-    """Return every symbol's name after renaming, in table order."""
-    wanted = dict(new_by_old)
-    wanted.update({f"{old}.kd": f"{new}.kd" for old, new in new_by_old.items()})
-    before = [
+def _symbol_names(symbols: bytes, strings: bytes, location: str) -> list[str]:
+    """Return every symbol's name in table order."""
+    return [
         string_at(strings, struct.unpack_from("<I", symbols, at)[0], location)
         for at in range(0, len(symbols), SYMBOL_BYTES)
     ]
+
+
+def _renamed_symbols(before: list[str], new_by_old: Mapping[str, str], location: str) -> list[str]:
+    """Return every symbol's name after renaming, in table order."""
+    wanted = dict(new_by_old)
+    wanted.update({f"{old}.kd": f"{new}.kd" for old, new in new_by_old.items()})
     for missing in sorted(set(new_by_old) - set(before)):
         raise BadInput(f'object has no symbol "{missing}"', location=location)
     after = [wanted.get(name, name) for name in before]

@@ -16,7 +16,6 @@ from netra_build.records.memory import (
 )
 from netra_build.records.vocabulary import UINT64_MAX
 
-PLACEMENTS = ("first_use", "best")
 MAX_SEARCHED = 2000
 """More buffers than this are placed by first use only: the other orders are quadratic."""
 MAX_ROUNDS, MAX_PLACED = 40, 8_000

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from netra_build.choose.instances import Closing, close_contract, instantiate
+from netra_build.choose.sharing import code_leaders
 from netra_build.core.canonical_json import Json
 from netra_build.core.errors import BadInput, EvidenceIncomplete, Refused
 from netra_build.core.graph import Place, Root
@@ -21,7 +22,6 @@ from netra_build.records.build_recipe import (
     MemberRecipe,
     ObjectsRecipe,
 )
-from netra_build.records.contracts import GoldenContract
 from netra_build.records.golden import GoldenSource
 from netra_build.records.plan import EnginePlan, KernelInstance
 from netra_build.records.tactic import Catalog, FixedTactic
@@ -75,7 +75,8 @@ class Unit:
     ``name`` is the code object's; ``home`` and ``prefix`` say where its own files go (an engine
     directory, or a work folder); ``work`` is the prefix of its intermediate files. With
     ``gate`` a difference from the golden source fails the build, without it it is reported;
-    ``refuses_findings`` says the same of the static checks.
+    ``refuses_findings`` says the same of the static checks. ``leader`` is the unit of another name
+    with the same code, whose object this one takes.
     """
 
     name: str
@@ -86,6 +87,7 @@ class Unit:
     gate: bool
     locked_text_sha256: str | None = None
     refuses_findings: bool = True
+    leader: Unit | None = None
 
     @property
     def subject(self) -> str:
@@ -147,46 +149,6 @@ class Unit:
         return Place(Root.WORK, f"{self.work}{self.stem(index)}{suffix}")
 
 
-@dataclass(frozen=True)
-class GoldenObject:
-    """A code object that a user brings: its file name and what it must be."""
-
-    name: str
-    wanted: Mapping[str, Json]
-
-
-@dataclass(frozen=True)
-class EngineParts:
-    """What the engine directory holds apart from its kernels.
-
-    ``documents`` by file name, ``golden_objects`` that are to be copied, ``recipe`` as recorded.
-    """
-
-    name: str
-    documents: Mapping[str, Json]
-    golden_objects: tuple[GoldenObject, ...]
-    recipe: Json
-    not_pinned: tuple[str, ...]
-    notes: tuple[str, ...] = ()
-
-
-def golden_objects(plan: EnginePlan) -> tuple[GoldenObject, ...]:
-    """Return the golden code objects that a plan names, by file name."""
-    found = {}
-    for operation in plan.operations:
-        contract = operation.selection.contract
-        if isinstance(contract, GoldenContract):
-            wanted: dict[str, Json] = {
-                "sha256": contract.hsaco_sha256,
-                "symbol": contract.symbol,
-                "kernarg_size": contract.kernarg_size,
-                "lds_bytes": contract.launch.lds_bytes,
-                "block": contract.launch.work_items,
-            }
-            found[contract.hsaco_name] = GoldenObject(contract.hsaco_name, wanted)
-    return tuple(found[name] for name in sorted(found))
-
-
 def engine_units(library: Library, plan: EnginePlan, recipe: EngineRecipe) -> list[Unit]:
     """Return the units of one engine, in the order of the plan.
 
@@ -195,20 +157,23 @@ def engine_units(library: Library, plan: EnginePlan, recipe: EngineRecipe) -> li
 
     Raises ``EvidenceIncomplete`` when a kernel has no golden source and one is required.
     """
-    arguments = _arguments_by_symbol(plan) if recipe.is_strict else {}
+    arguments_by_symbol = _arguments_by_symbol(plan) if recipe.is_strict else {}
     golden_required = recipe.golden == GOLDEN_REQUIRED
-    return [
-        Unit(
+    leaders = code_leaders(plan.kernels, plan.include_by_name)
+    units: dict[str, Unit] = {}
+    for instance in plan.kernels:
+        arguments = arguments_by_symbol.get(instance.symbol)
+        units[instance.symbol] = Unit(
             name=instance.symbol,
-            members=(_member(library, instance, arguments.get(instance.symbol), golden_required),),
+            members=(_member(library, instance, arguments, golden_required),),
             home=Root.OUT,
             prefix="",
             work=f"engines/{recipe.name}/",
             gate=True,
             refuses_findings=recipe.is_strict,
+            leader=units.get(leaders[instance.symbol]),
         )
-        for instance in plan.kernels
-    ]
+    return list(units.values())
 
 
 def tactic_units(library: Library, tactic: FixedTactic, home: Root, *, gate: bool) -> list[Unit]:

@@ -9,9 +9,9 @@ from itertools import product
 
 from netra_build.choose.documents import engine_documents, engine_sources
 from netra_build.choose.engine_folder import MANIFEST, EngineFolder
-from netra_build.choose.memory import PLACEMENTS
 from netra_build.choose.plan import PlanOptions, plan_engine
 from netra_build.choose.session import kernel_abis
+from netra_build.choose.sharing import share_code
 from netra_build.choose.verify_files import golden_path
 from netra_build.core.canonical_json import Json
 from netra_build.core.errors import BadInput
@@ -21,8 +21,10 @@ from netra_build.load.fields import Fields
 from netra_build.load.graph import read_graph
 from netra_build.load.library import Library
 from netra_build.load.profiles import choose_profile, load_profiles
+from netra_build.records.memory import PLACEMENTS
 from netra_build.records.model import Model
 from netra_build.records.plan import EnginePlan
+from netra_build.records.vocabulary import KIND_TEMPLATE
 
 OPTION_DOCUMENTS = ("memory_plan.json", "explain.json", "graph_recipe.json")
 """Documents that other options (placement, experiments) would give another content."""
@@ -86,7 +88,19 @@ def _plans(engine: EngineFolder, library: Library, strict: bool) -> Iterator[Eng
             placement=placement,
             abi_by_tactic=kernel_abis(library, catalog) if strict else None,
         )
-        yield plan_engine(model, profile, catalog, [item.name for item in profiles], options)
+        plan = plan_engine(model, profile, catalog, [item.name for item in profiles], options)
+        yield share_code(plan) if _shares_code(manifest) else plan
+
+
+def _shares_code(manifest: Fields) -> bool:
+    """Tell whether operations of different contracts name one kernel symbol."""
+    contract_by_symbol: dict[str, str] = {}
+    for operation in manifest.objects("operations"):
+        if operation.value.get("artifact_kind") == KIND_TEMPLATE:
+            symbol, contract = operation.text("kernel_symbol"), operation.text("contract_id")
+            if contract_by_symbol.setdefault(symbol, contract) != contract:
+                return True
+    return False
 
 
 def _experiments(manifest: Fields) -> tuple[bool, ...]:

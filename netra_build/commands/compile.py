@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 from netra_build.choose.documents import ARTIFACT_FILES, engine_files
-from netra_build.choose.memory import PLACEMENTS
 from netra_build.choose.session import CompileRequest, plan_request
 from netra_build.commands.library_option import add_library_root, library_anchors
 from netra_build.core.canonical_json import canonical_text, parse_object
@@ -15,6 +14,7 @@ from netra_build.core.collector import collector_paused
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput
 from netra_build.core.output_folder import publish_folder
+from netra_build.records.memory import PLACEMENTS
 from netra_build.records.vocabulary import TARGET
 
 NAME = "compile"

@@ -20,6 +20,7 @@ from netra_build.records.build_recipe import (
     ObjectsRecipe,
     Recipe,
 )
+from netra_build.records.memory import PLACEMENTS
 
 Value = TypeVar("Value")
 
@@ -30,7 +31,9 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 _COMMON = frozenset({"format", "kind"})
 _ENGINE_KEYS = frozenset({"model", "profile"})
-_ENGINE_OPTIONS = frozenset({"allow_experimental", "golden", "checkpoint_hash"})
+_ENGINE_OPTIONS = frozenset(
+    {"allow_experimental", "golden", "checkpoint_hash", "share_code", "placement"}
+)
 _OBJECTS_KEYS = frozenset({"deployment", "artifacts"})
 _OBJECTS_OPTIONS = frozenset({"allow_experimental"})
 
@@ -62,6 +65,10 @@ def _read_engine(document: Located, name: str, location: str) -> EngineRecipe:
             entries, "golden", lambda node: _one_of(node, GOLDEN_POLICIES), GOLDEN_REQUIRED
         ),
         checkpoint_hash=_optional(entries, "checkpoint_hash", _sha256, None),
+        share_code=_optional(entries, "share_code", Located.boolean, False),
+        placement=_optional(
+            entries, "placement", lambda node: _one_of(node, PLACEMENTS), PLACEMENTS[0]
+        ),
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from netra_build.core.canonical_json import Json
+from netra_build.records.memory import PLACEMENTS
 
 FORMAT = "netra-recipe-1"
 GOLDEN_REQUIRED = "required"
@@ -18,8 +19,9 @@ class EngineRecipe:
     """Asks for one engine directory.
 
     ``golden`` tells whether a kernel without a golden source is refused (``required``) or left
-    unproven (``optional``). ``location`` is the recipe's file, for messages. ``is_strict`` is
-    False for a published model description that is planned as ``netra compile`` plans it.
+    unproven (``optional``). ``share_code`` gives operations of equal code one code object.
+    ``location`` is the recipe's file, for messages. ``is_strict`` is False for a published model
+    description that is planned as ``netra compile`` plans it.
     """
 
     name: str
@@ -29,6 +31,8 @@ class EngineRecipe:
     allow_experimental: bool = False
     golden: str = GOLDEN_REQUIRED
     checkpoint_hash: str | None = None
+    share_code: bool = False
+    placement: str = PLACEMENTS[0]
     is_strict: bool = True
 
     def document(self) -> Json:
@@ -42,6 +46,8 @@ class EngineRecipe:
             "allow_experimental": self.allow_experimental,
             "golden": self.golden,
             "checkpoint_hash": self.checkpoint_hash,
+            "share_code": self.share_code,
+            "placement": self.placement,
             "strict": self.is_strict,
         }
 

@@ -1,0 +1,29 @@
+"""Share: the object of a unit, taken from one that says the same under another name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from netra_build.asm.rename import rename_symbols
+from netra_build.asm.shared_code import shared_text
+from netra_build.core.errors import Refused
+from netra_build.core.graph import Inputs, Outputs, Parameters, Stage
+
+
+def run(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
+    """Return the object under the role ``object``.
+
+    Inputs: ``object`` and ``flat`` of the unit that was assembled, ``own`` flat unit. Parameters:
+    ``symbols`` and ``own_symbols``, the kernel's first, and ``constants``, the names that both
+    units set. Raises ``Refused`` when the units do not say the same.
+    """
+    old, new = parameters["symbols"], parameters["own_symbols"]
+    names = parameters["constants"]
+    if shared_text(inputs["flat"], old, names) != shared_text(inputs["own"], new, names):
+        raise Refused("units say different things", location=new[0], got=old[0])
+    pairs = dict(zip(old, new, strict=True))
+    kernel = {old[0]: pairs.pop(old[0])}
+    return {"object": rename_symbols(inputs["object"], kernel, old[0], pairs)}
+
+
+STAGE = Stage("share", "SHARE", __name__, run)

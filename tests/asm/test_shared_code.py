@@ -1,0 +1,202 @@
+"""Kernels that are one code under several names: assembled once, and one file on request."""
+
+from __future__ import annotations
+
+import copy
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from netra_build import requests
+from netra_build.asm.seal import seal
+from netra_build.asm.shared_code import shared_text
+from netra_build.choose.verify import validate_engine
+from netra_build.core.disk import RealDisk
+from netra_build.core.errors import BadInput, Refused
+from netra_build.core.execute import Execution, Folders, run_graph
+from netra_build.core.graph import Root
+from netra_build.load.library import Library, open_library
+from netra_build.stages.share_object import run as share
+
+ROOT = Path(__file__).resolve().parents[2]
+TEMPLATE = "kernels/gfx950/templates/own/fill_a.inc"
+# name: value written, spare constant that no code reads, groups
+OPERATIONS = {
+    "first": (3, 1, 1),
+    "wider": (3, 1, 4),
+    "spare": (3, 2, 1),
+    "both": (3, 4, 9),
+    "other": (5, 1, 1),
+    "other_wider": (5, 2, 3),
+    "first_again": (3, 1, 1),
+}
+
+
+def operation(name: str, pattern: Any) -> Any:
+    """Return one operation of the model."""
+    value, spare, groups = OPERATIONS[name]
+    made = copy.deepcopy(pattern)
+    made["name"], made["outputs"] = name, [f"out_{name}"]
+    attributes = made["attributes"]
+    attributes["arguments"][0]["tensor"] = f"out_{name}"
+    attributes["constants"] = {"NETRA_VALUE": value, "NETRA_SPARE": spare}
+    attributes["launch_grid"] = [groups, 1, 1]
+    return made
+
+
+def make_library(folder: Path) -> Library:
+    """Return the plugin's library with a tactic of two values and a spare constant."""
+    shutil.copytree(ROOT / "tests/data/plugin/library", folder)
+    shutil.copytree(ROOT / "schemas", folder / "schemas")
+    template = folder / TEMPLATE
+    text = template.read_text()
+    assert "NETRA_REQUIRE_EQ NETRA_VALUE, 3" in text
+    template.write_text(text.replace("\tNETRA_REQUIRE_EQ NETRA_VALUE, 3\n", ""))
+    catalog = folder / "manifests/gfx950/tactics/own.json"
+    document = json.loads(catalog.read_text())
+    document["tactics"][0]["compile_definitions"] = {
+        "NETRA_VALUE": [3, 5],
+        "NETRA_SPARE": [1, 2, 4],
+    }
+    catalog.write_text(json.dumps(document))
+    abi = folder / "manifests/gfx950/contracts/fill_a.json"
+    record = json.loads(abi.read_text())
+    abi.write_text(json.dumps({**record, "grid": ["groups", 1, 1]}))
+    model = folder / "manifests/gfx950/models/pair.json"
+    document = json.loads(model.read_text())
+    graph = document["graph"]
+    pattern, tensor = graph["operations"][0], graph["tensors"][0]
+    graph["operations"] = [operation(name, pattern) for name in OPERATIONS]
+    graph["outputs"] = [f"out_{name}" for name in OPERATIONS]
+    graph["tensors"] = [{**tensor, "name": name} for name in graph["outputs"]]
+    model.write_text(json.dumps(document))
+    recipe = folder / "recipes/pair.yaml"
+    text = recipe.read_text()
+    (folder / "recipes/shared.yaml").write_text(f"{text}share_code: true\n")
+    return open_library(RealDisk(), folder, ())
+
+
+def build(library: Library, name: str, folder: Path, tools: Any) -> Any:
+    """Build one engine in process and return its graph."""
+    graph = requests.engine_graph(library, requests.EngineRequest(name))
+    paths = {
+        Root.SOURCE: library.root,
+        Root.WORK: folder / "work",
+        Root.OUT: folder / "out",
+        Root.EXTERNAL: folder,
+    }
+    run_graph(Execution(graph, Folders(paths), RealDisk(), tools))
+    return graph
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Library:
+    return make_library(tmp_path_factory.mktemp("shared") / "library")
+
+
+def labels(graph: Any) -> list[str]:
+    return [action.stage.label for action in graph.actions]
+
+
+def operations(out: Path) -> dict[str, Any]:
+    engine = json.loads((out / "engine.json").read_text())
+    return {item["name"]: item for item in engine["operations"]}
+
+
+def test_equal_code_is_assembled_once(library, toolchain, tmp_path):
+    graph = build(library, "pair", tmp_path, toolchain)
+    assert labels(graph).count("ASM") == 2
+    assert labels(graph).count("SHARE") == 4
+    assert labels(graph).count("LINK") == 6
+    found = operations(tmp_path / "out")
+    assert len({item["kernel_symbol"] for item in found.values()}) == 6
+    texts = {p.read_bytes() for p in (tmp_path / "out/metadata").glob("*.text")}
+    assert len(texts) == 2
+
+
+def test_a_shared_object_is_the_one_that_assembling_gives(library, toolchain, tmp_path):
+    build(library, "pair", tmp_path, toolchain)
+    out = tmp_path / "out"
+    tree = {
+        name: library.read(name) for name in (TEMPLATE, "kernels/gfx950/templates/own/frame.inc")
+    }
+    sources = sorted((out / "generated").glob("*.s"))
+    assert len(sources) == 6
+    for source in sources:
+        direct = toolchain.assemble_tree({**tree, "unit.s": source.read_bytes()}, "unit.s")
+        sealed = seal(toolchain.link([direct]))
+        assert (out / f"hsaco/{source.stem}.hsaco").read_bytes() == sealed
+
+
+def test_a_recipe_may_ask_for_one_code_object(library, toolchain, tmp_path):
+    graph = build(library, "shared", tmp_path, toolchain)
+    assert labels(graph).count("ASM") == labels(graph).count("LINK") == 2
+    out = tmp_path / "out"
+    found = operations(out)
+    assert len(list((out / "hsaco").iterdir())) == 2
+    assert len({found[n]["kernel_symbol"] for n in OPERATIONS if OPERATIONS[n][0] == 3}) == 1
+    assert len({found[n]["kernel_symbol"] for n in OPERATIONS if OPERATIONS[n][0] == 5}) == 1
+    for name, (_, _, groups) in OPERATIONS.items():
+        item = found[name]
+        assert item["launch"]["grid"] == [groups, 1, 1]
+        assert item["hsaco"] == f"hsaco/{item['kernel_symbol']}.hsaco"
+        assert len(item["hsaco_sha256"]) == 64
+    assert len({item["contract_id"] for item in found.values()}) == 6
+    assert json.loads((out / "netra.json").read_text())["recipe"]["share_code"] is True
+    assert validate_engine(out, RealDisk(), library)["kernel_operations"] == 7
+
+
+def test_validate_knows_when_a_symbol_is_of_other_code(library, toolchain, tmp_path):
+    build(library, "shared", tmp_path, toolchain)
+    out = tmp_path / "out"
+    found = operations(out)
+    old, new = found["other_wider"]["kernel_symbol"], found["first"]["kernel_symbol"]
+    assert old != new
+    engine = json.loads((out / "engine.json").read_text())
+    for item in engine["operations"]:
+        if item["name"] == "other_wider":
+            item["kernel_symbol"], item["hsaco"] = new, f"hsaco/{new}.hsaco"
+    (out / "netra.json").unlink()
+    text = json.dumps(engine, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    (out / "engine.json").write_text(text + "\n")
+    with pytest.raises(BadInput) as caught:
+        validate_engine(out, RealDisk(), library)
+    assert "engine.json#/operations/5/hsaco" in caught.value.line()
+
+
+FLAT = b"\t.set A, 1\n\t.set B, 2\n\t.macro M s\n\tv_mov_b32 v0, B\n\t.endm\n\tM one\n"
+
+
+def test_a_constant_counts_when_anything_can_read_it():
+    plain = shared_text(FLAT, ["one"], ["A", "B"])
+    assert plain == shared_text(FLAT.replace(b"A, 1", b"A, 7"), ["one"], ["A", "B"])
+    assert plain == shared_text(FLAT.replace(b"M one", b"M two"), ["two"], ["A", "B"])
+    for old, new in [
+        (b"B, 2", b"B, 3"),
+        (b"M one", b"M one, 1"),
+        (b"v0, B", b"v1, B"),
+    ]:
+        assert plain != shared_text(FLAT.replace(old, new), ["one"], ["A", "B"])
+    for reader in (
+        b"\t.if A == 1\n\t.endif\n",
+        b"\t.macro N x\n\t.if \\x\\()A\n\t.endif\n\t.endm\n",
+    ):
+        one, two = FLAT + reader, FLAT.replace(b"A, 1", b"A, 7") + reader
+        assert shared_text(one, ["one"], ["A", "B"]) != shared_text(two, ["one"], ["A", "B"])
+
+
+def test_a_constant_that_is_set_twice_is_never_dropped():
+    one = FLAT + b"\t.set A, 5\n"
+    two = FLAT.replace(b"A, 1", b"A, 7") + b"\t.set A, 5\n"
+    assert shared_text(one, ["one"], ["A"]) != shared_text(two, ["one"], ["A"])
+
+
+def test_the_stage_refuses_units_that_say_different_things():
+    inputs = {"object": b"", "flat": FLAT, "own": FLAT.replace(b"v0", b"v9")}
+    names = {"symbols": ["one"], "own_symbols": ["one"], "constants": ["A"]}
+    with pytest.raises(Refused) as caught:
+        share(inputs, names, None)
+    assert caught.value.line() == "one: units say different things"

@@ -6,6 +6,7 @@ import argparse
 import os
 from pathlib import Path
 
+from netra_build.asm.native.session import with_native_part
 from netra_build.asm.toolchain import Toolchain, find_toolchain
 from netra_build.core.code_digest import PACKAGE_FOLDER
 from netra_build.core.disk import RealDisk
@@ -32,9 +33,11 @@ def library_of(options: argparse.Namespace) -> Library:
 
 def toolchain_of(options: argparse.Namespace, library: Library) -> Toolchain:
     """Return the tool chain that the options name, or the one of this machine."""
-    rocm = os.environ.get("ROCM_PATH", "")
-    return find_toolchain(
+    rocm, local = os.environ.get("ROCM_PATH", ""), library.root / ".toolchain"
+    programs = find_toolchain(
         Path(options.toolchain) if options.toolchain else None,
         rocm_path=Path(rocm) if rocm else None,
-        local=library.root / ".toolchain",
+        local=local,
+        path=os.environ.get("PATH", ""),
     )
+    return with_native_part(programs, local / "native")

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import SCons.Errors
 
 from netra_build import requests
+from netra_build.asm.native.session import with_native_part
 from netra_build.asm.toolchain import Toolchain, find_toolchain
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import NetraError
@@ -35,15 +37,11 @@ def netra_engine(env: Any, recipe: str, **options: Any) -> list[Any]:
     Options: ``out``, ``profile``, ``golden_root``, ``locked``, ``library_root``, and for a model
     description ``allow_experimental``.
     """
-    out = options.pop("out", None)
-    return _declare(
-        env,
-        lambda library: requests.engine_graph(
-            library, requests.EngineRequest(recipe=recipe, **options)
-        ),
-        lambda graph: out or f"{env['NETRA_BUILD']}/engines/{graph.name}",
-        options,
-    )
+
+    def plan(library: Library, **given: Any) -> Graph:
+        return requests.engine_graph(library, requests.EngineRequest(recipe=recipe, **given))
+
+    return _declare(env, plan, "engines", options)
 
 
 def netra_recipe(env: Any, recipe: str, **options: Any) -> list[Any]:
@@ -51,54 +49,27 @@ def netra_recipe(env: Any, recipe: str, **options: Any) -> list[Any]:
 
     Options: ``out``, ``locked``, ``library_root``, ``allow_unlocked`` (published recipes only).
     """
-    out = options.pop("out", None)
-    return _declare(
-        env,
-        lambda library: requests.objects_graph(library, recipe, **options),
-        lambda graph: out or f"{env['NETRA_BUILD']}/recipes/{graph.name}",
-        options,
-    )
+    return _declare(env, partial(requests.objects_graph, asked=recipe), "recipes", options)
 
 
 def netra_tactic(env: Any, tactic: str, **options: Any) -> list[Any]:
     """Declare build, proof and check of one tactic id. Options: ``out``, ``locked``."""
-    out = options.pop("out", None)
-    return _declare(
-        env,
-        lambda library: requests.tactic_graph(library, tactic, **options),
-        lambda graph: out or f"{env['NETRA_BUILD']}/tactics/{graph.name}",
-        options,
-    )
+    return _declare(env, partial(requests.tactic_graph, asked=tactic), "tactics", options)
 
 
 def netra_equivalence(env: Any, **options: Any) -> list[Any]:
     """Declare the comparison of every specialization with its golden source."""
-    return _declare(
-        env,
-        lambda library: requests.equivalence_graph(library, **options),
-        lambda graph: env["NETRA_BUILD"],
-        options,
-    )
+    return _declare(env, requests.equivalence_graph, "", options)
 
 
 def netra_checks(env: Any, **options: Any) -> list[Any]:
     """Declare the static checks of every specialization; reports in ``checks/``."""
-    return _declare(
-        env,
-        lambda library: requests.checks_graph(library, **options),
-        lambda graph: env["NETRA_BUILD"],
-        options,
-    )
+    return _declare(env, requests.checks_graph, "", options)
 
 
 def netra_numerics(env: Any, seeds: Sequence[int], **options: Any) -> list[Any]:
     """Declare the simulation of every specialization with these seeds."""
-    return _declare(
-        env,
-        lambda library: requests.numerics_graph(library, seeds=seeds, **options),
-        lambda graph: env["NETRA_BUILD"],
-        options,
-    )
+    return _declare(env, partial(requests.numerics_graph, seeds=seeds), "", options)
 
 
 def library_of(env: Any, root: str | None = None) -> Library:
@@ -116,20 +87,29 @@ def toolchain_of(env: Any) -> Toolchain:
     if declared.toolchain is None:
         explicit = env["NETRA_TOOLCHAIN"]
         rocm = env["NETRA_ROCM_PATH"]
-        declared.toolchain = find_toolchain(
+        local = Path(env.Dir("#").abspath) / ".toolchain"
+        programs = find_toolchain(
             Path(explicit) if explicit else None,
             rocm_path=Path(rocm) if rocm else None,
-            local=Path(env.Dir("#").abspath) / ".toolchain",
+            local=local,
+            path=env["ENV"].get("PATH", ""),
         )
+        declared.toolchain = with_native_part(programs, local / "native")
     return declared.toolchain
 
 
-def _declare(env: Any, plan: Any, folder: Any, options: dict[str, Any]) -> list[Any]:
-    """Plan, then declare nodes; an error of ours becomes a ``UserError`` for any SConstruct."""
+def _declare(env: Any, plan: Callable[..., Graph], kind: str, options: dict[str, Any]) -> list[Any]:
+    """Plan, then declare nodes; an error of ours becomes a ``UserError`` for any SConstruct.
+
+    The product goes to ``out``, else to a folder of its name below the build folder's ``kind``.
+    """
+    out, root = options.pop("out", None), options.pop("library_root", None)
     try:
-        library = library_of(env, options.pop("library_root", None))
-        graph: Graph = plan(library)
-        execution = _execution(env, graph, library, folder(graph), options.get("golden_root"))
+        library = library_of(env, root)
+        graph = plan(library, **options)
+        build = env["NETRA_BUILD"]
+        folder = out or (f"{build}/{kind}/{graph.name}" if kind else build)
+        execution = _execution(env, graph, library, folder, options.get("golden_root"))
         if execution.product is not None:
             execution.product.refuse_foreign()
         declared: Declared = env["NETRA_DECLARED"]

@@ -294,7 +294,8 @@ def test_the_catalog_pins_the_sources(root: Path, tactic: str) -> None:
         "kernarg_segment_size": case.kernarg_bytes,
         "max_flat_workgroup_size": case.work_items,
     }
-    assert (entry["maturity"], entry["rank"]) == ("experiment", 100)
+    assert (entry["maturity"], entry["acceptance_scope"]) == ("verified", "simulated")
+    assert entry["rank"] == 100
 
 
 @pytest.mark.parametrize("tactic", KERNELS)

@@ -97,6 +97,12 @@ class Bench:
 
     def build(self, body: str, names: Sequence[str] = ("data",), **options: object) -> bytes:
         """Return a linked kernel ``bench`` with one pointer argument per name."""
+        unit = self.unit(body, names, **options)
+        return self.toolchain.link([self.toolchain.assemble(unit.encode())])
+
+    @staticmethod
+    def unit(body: str, names: Sequence[str] = ("data",), **options: object) -> str:
+        """Return the text of that kernel."""
         values = {
             "lds": 0,
             "kernarg": 8 * len(names),
@@ -109,8 +115,7 @@ class Bench:
             "extra": "",
             "args": "\n".join(argument(name, 8 * at) for at, name in enumerate(names)),
         } | options
-        unit = HEAD + body + "\ns_endpgm\n" + TAIL.format(**values)
-        return self.toolchain.link([self.toolchain.assemble(unit.encode())])
+        return HEAD + body + "\ns_endpgm\n" + TAIL.format(**values)
 
     def launch(
         self,

@@ -166,7 +166,8 @@ def _goldens(library: Library, tactic: str, variant: str) -> list[GoldenSource]:
         raise BadInput(f'no golden source of "{tactic}"', location=ROOT, hint=hint)
     chosen = [one for one in found if not variant or one.variant == variant]
     if not chosen:
-        hint = nearest_hint(variant, [one.variant for one in found])
+        names = [one.variant for one in found if one.variant]
+        hint = nearest_hint(variant, names) if names else ""
         raise BadInput(f'no variant "{variant}" of "{tactic}"', location=ROOT, hint=hint)
     return chosen
 

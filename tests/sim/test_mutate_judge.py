@@ -1,4 +1,4 @@
-"""Each check of the judge catches a fault made for it, and each proof holds only where it should."""
+"""Each check of the judge catches a fault made for it; each proof holds only where it should."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def mutant_of(source: Source, before: str, after: str, kind: str = "register") -
 
 SEEDED = [
     ("s_nop 0", "v_bogus v1", "assembler", "invalid instruction"),
-    ("s_waitcnt lgkmcnt(0)", "", "static", 'missing-wait: reads s10 before lgkmcnt covers the load'),
-    ("v_mul_f32 v33, 0x3b124925, v32", "v_mul_f32 v33, 0x3b124925, v60", "static", "vgpr-allocation"),
+    ("s_waitcnt lgkmcnt(0)", "", "static", 'missing-wait: reads s10 before'),
+    ("v_mul_f32 v33, 0x3b124925, v32", "v_mul_f32 v33, 1.0, v60", "static", "vgpr-alloc"),
     ("s_lshl_b32 s12, s2, 12", "s_lshl_b32 s12, s2, 28", "dynamic", "out-of-bounds: "),
     ("v_max_f32 v32, v32, |v27|", "v_max_f32 v32, v35, |v27|", "dynamic", "uninitialised-register"),
     ("s_cbranch_scc1 .Lnetra_moe_silu_quant_decode_m1_gfx950_done", "s_branch 65535", "dynamic",

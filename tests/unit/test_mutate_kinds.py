@@ -156,7 +156,7 @@ def test_nops_and_barriers() -> None:
         (
             "v_mov_b32 v1, v2",
             "register",
-            ["v_mov_b32 v2, v2", "v_mov_b32 v0, v2"] + ["v_mov_b32 v1, v3", "v_mov_b32 v1, v1"],
+            ["v_mov_b32 v2, v2", "v_mov_b32 v0, v2", "v_mov_b32 v1, v3", "v_mov_b32 v1, v1"],
         ),
         (
             "v_add_f32_dpp v1, v1, v1 row_shr:1 row_mask:0xf",

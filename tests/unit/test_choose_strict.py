@@ -68,91 +68,96 @@ def attributes(model: dict[str, Any], index: int) -> dict[str, Any]:
     return found
 
 
-def weak_models() -> list[tuple[str, Callable[[dict[str, Any]], None], str]]:
-    """Return name, edit and the strict plan's answer for models the published compiler takes."""
+def tensor(name: str, **changes: Any) -> Callable[[dict[str, Any]], None]:
+    def edit(model: dict[str, Any]) -> None:
+        for item in model["graph"]["tensors"]:
+            if item["name"] == name:
+                item.update(changes)
 
-    def tensor(name: str, **changes: Any) -> Callable[[dict[str, Any]], None]:
-        def edit(model: dict[str, Any]) -> None:
-            for item in model["graph"]["tensors"]:
-                if item["name"] == name:
-                    item.update(changes)
+    return edit
 
-        return edit
 
-    def grid(model: dict[str, Any]) -> None:
-        attributes(model, 0)["launch_grid"] = [575, 1, 1]
+def grid(model: dict[str, Any]) -> None:
+    attributes(model, 0)["launch_grid"] = [575, 1, 1]
 
-    def two_rows(model: dict[str, Any]) -> None:
-        attributes(model, 0)["launch_grid"] = [576, 2, 1]
 
-    def lds(model: dict[str, Any]) -> None:
-        attributes(model, 2)["dynamic_lds_bytes"] = 99999
+def two_rows(model: dict[str, Any]) -> None:
+    attributes(model, 0)["launch_grid"] = [576, 2, 1]
 
-    def unused(model: dict[str, Any]) -> None:
-        del attributes(model, 0)["arguments"][0]["tensor"]
 
-    def reversed_access(model: dict[str, Any]) -> None:
-        attributes(model, 0)["arguments"][0]["access"] = "write"
+def lds(model: dict[str, Any]) -> None:
+    attributes(model, 2)["dynamic_lds_bytes"] = 99999
 
-    def everywhere(model: dict[str, Any]) -> None:
-        for index in range(3):
-            attributes(model, index)["profile_names"] = []
 
-    place = "m.json#/graph/operations"
-    return [
-        (
-            "shape",
-            tensor("hidden", shape=[7, 3]),
-            f'{place}/0: shape of tensor "hidden" differs from the kernel\'s ABI;'
-            " expected [7, 2048], got [7, 3]",
-        ),
-        (
-            "dtype",
-            tensor("hidden", dtype="fp16"),
-            f'{place}/0: data type of tensor "hidden" differs from the kernel\'s ABI;'
-            " expected fp8_e4m3, got fp16",
-        ),
-        (
-            "layout",
-            tensor("w13", layout="row_major"),
-            f'{place}/0: layout of tensor "w13" differs from the kernel\'s ABI;'
-            " expected aiter_expert_n16k16, got row_major",
-        ),
-        (
-            "grid",
-            grid,
-            f"{place}/0: grid x differs from the kernel's ABI; expected 576, got 575",
-        ),
-        (
-            "rows of the grid",
-            two_rows,
-            f"{place}/0: grid y differs from the kernel's ABI; expected 1, got 2",
-        ),
-        (
-            "dynamic LDS",
-            lds,
-            f"{place}/2: dynamic LDS differs from the kernel's; expected 0, got 99999",
-        ),
-        (
-            "unused input",
-            unused,
-            f'{place}/0: tensor "hidden" is bound but no argument uses it',
-        ),
-        (
-            "access",
-            reversed_access,
-            f'{place}/0: argument writes tensor "hidden", which is no output',
-        ),
-        (
-            "another profile",
-            everywhere,
-            f"{place}/0: kernel is built for another m than the profile's; expected 8, got 1",
-        ),
-    ]
+def unused(model: dict[str, Any]) -> None:
+    del attributes(model, 0)["arguments"][0]["tensor"]
+
+
+def reversed_access(model: dict[str, Any]) -> None:
+    attributes(model, 0)["arguments"][0]["access"] = "write"
+
+
+def everywhere(model: dict[str, Any]) -> None:
+    for index in range(3):
+        attributes(model, index)["profile_names"] = []
+
+
+PLACE = "m.json#/graph/operations"
+WEAK_MODELS: list[tuple[str, Callable[[dict[str, Any]], None], str]] = [
+    (
+        "shape",
+        tensor("hidden", shape=[7, 3]),
+        f'{PLACE}/0: shape of tensor "hidden" differs from the kernel\'s ABI;'
+        " expected [7, 2048], got [7, 3]",
+    ),
+    (
+        "dtype",
+        tensor("hidden", dtype="fp16"),
+        f'{PLACE}/0: data type of tensor "hidden" differs from the kernel\'s ABI;'
+        " expected fp8_e4m3, got fp16",
+    ),
+    (
+        "layout",
+        tensor("w13", layout="row_major"),
+        f'{PLACE}/0: layout of tensor "w13" differs from the kernel\'s ABI;'
+        " expected aiter_expert_n16k16, got row_major",
+    ),
+    (
+        "grid",
+        grid,
+        f"{PLACE}/0: grid x differs from the kernel's ABI; expected 576, got 575",
+    ),
+    (
+        "rows of the grid",
+        two_rows,
+        f"{PLACE}/0: grid y differs from the kernel's ABI; expected 1, got 2",
+    ),
+    (
+        "dynamic LDS",
+        lds,
+        f"{PLACE}/2: dynamic LDS differs from the kernel's; expected 0, got 99999",
+    ),
+    (
+        "unused input",
+        unused,
+        f'{PLACE}/0: tensor "hidden" is bound but no argument uses it',
+    ),
+    (
+        "access",
+        reversed_access,
+        f'{PLACE}/0: argument writes tensor "hidden", which is no output',
+    ),
+    (
+        "another profile",
+        everywhere,
+        f"{PLACE}/0: kernel is built for another m than the profile's; expected 8, got 1",
+    ),
+]
+"""Name, edit and the strict plan's answer for models that the published compiler takes."""
 
 
 @pytest.mark.parametrize(
-    ("name", "edit", "wanted"), weak_models(), ids=[row[0] for row in weak_models()]
+    ("name", "edit", "wanted"), WEAK_MODELS, ids=[row[0] for row in WEAK_MODELS]
 )
 def test_a_strict_plan_refuses_what_the_published_compiler_takes(own, name, edit, wanted):
     edit(own)

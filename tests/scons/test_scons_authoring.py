@@ -1,0 +1,69 @@
+"""The commands of ``docs/authoring.md``, from top to bottom in a copy of the project."""
+
+from __future__ import annotations
+
+import re
+import shlex
+
+import pytest
+from project import ROOT, Project
+
+DOCUMENT = (ROOT / "docs/authoring.md").read_text(encoding="utf-8")
+COMMANDS = re.findall(r"^    \./netra (.*)$", DOCUMENT, re.MULTILINE)
+FILES = re.findall(r"^<!-- file: (\S+) -->\n```\w+\n(.*?)^```$", DOCUMENT, re.MULTILINE | re.DOTALL)
+NAME = "silu_quant_example"
+SEEDS = {"seeds=50": "seeds=2"}
+"""Fewer seeds: that fifty pass says nothing more about the document."""
+
+LAST_LINES = {
+    "new-tactic": f"next: scons tactic={NAME}; then write the golden source, see docs/authoring.md",
+    "golden": f"{NAME}: unchanged",
+    "pin": "0 pins rewritten",
+    "check": "",
+    "kernels": "docs/kernels.md written",
+    "evidence": f"{NAME}: simulated, 10 launches -> evidence/gfx950/{NAME}.simulated.json",
+    "promote": f"{NAME}: experiment -> verified (simulated)",
+}
+
+
+@pytest.fixture
+def ready(project: Project) -> Project:
+    """Return a copy with the files that the document tells to write."""
+    for name, text in FILES:
+        path = project.path(name)
+        assert not path.exists(), name
+        path.write_text(text, encoding="utf-8")
+    return project
+
+
+def test_every_command_does_what_the_document_says(ready: Project) -> None:
+    assert len(COMMANDS) >= 12
+    for command in COMMANDS:
+        word, *rest = [SEEDS.get(part, part) for part in shlex.split(command)]
+        done = ready.scons("-j2", *rest) if word == "scons" else ready.netra(word, *rest)
+        survivors = word == "mutate" and done.status == 1
+        assert done.status == 0 or survivors, (command, done.errors)
+        if LAST_LINES.get(word):
+            assert done.output.splitlines()[-1] == LAST_LINES[word], command
+    assert f"| `{NAME}` |" in ready.path("docs/kernels.md").read_text(encoding="utf-8")
+    assert ready.path(f"build/recipes/{NAME}/hsaco/{NAME}.hsaco").is_file()
+
+
+def test_an_unproven_kernel_is_not_taken_by_the_recipe(ready: Project) -> None:
+    """Without evidence and promotion the last steps of the document are refused."""
+    (first,) = [command for command in COMMANDS if command.startswith("new-tactic")]
+    assert ready.netra(*shlex.split(first)).status == 0
+    done = ready.scons(f"recipe={NAME}")
+    assert done.status == 2
+    assert f'"{NAME}" is an experiment' in done.failure
+
+
+def test_every_file_of_the_table_is_laid_out(ready: Project) -> None:
+    (first,) = [command for command in COMMANDS if command.startswith("new-tactic")]
+    made = ready.netra(*shlex.split(first)).output.splitlines()
+    rows = re.findall(r"^\| `([^`]*)` \|", DOCUMENT, re.MULTILINE)
+    words = {"TACTIC": NAME, "NAME": NAME, "FAMILY": "moe"}
+    named = {re.sub("TACTIC|NAME|FAMILY", lambda m: words[m[0]], row) for row in rows}
+    evidence = {f"evidence/gfx950/{NAME}.simulated.json"}
+    assert len(named) == 7
+    assert named - evidence <= set(made)

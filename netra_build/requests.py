@@ -20,6 +20,7 @@ from netra_build.choose.session import CompileRequest, plan_in_library
 from netra_build.choose.sharing import share_code
 from netra_build.choose.units import (
     Unit,
+    candidate_units,
     engine_units,
     find_tactic,
     recipe_units,
@@ -109,6 +110,10 @@ def engine_graph(library: Library, request: EngineRequest) -> Graph:
         refuse_unpinned(tactics)
     stale = unpinned(tactics)
     units = engine_units(library, plan, recipe)
+    if recipe.candidates:
+        catalog = load_catalog(library, derive_pins=True)
+        beside = candidate_units(library, catalog, recipe)
+        plan, units = _with_candidates(plan, beside, catalog), [*units, *beside]
     parts = EngineParts(
         name=recipe.name,
         documents=engine_documents(plan),
@@ -118,6 +123,14 @@ def engine_graph(library: Library, request: EngineRequest) -> Graph:
         notes=(*(f"not pinned: {name}" for name in stale), *_fallbacks(plan)),
     )
     return pipeline.engine_graph(parts, units)
+
+
+def _with_candidates(plan: EnginePlan, units: Sequence[Unit], catalog: Catalog) -> EnginePlan:
+    """Return the plan with the candidates' kernels and the files that they include."""
+    kernels = tuple(member.instance for unit in units for member in unit.members)
+    names = sorted({name for kernel in kernels for name in kernel.closure_names})
+    includes = {**plan.include_by_name, **{name: catalog.source_by_name[name] for name in names}}
+    return replace(plan, candidates=kernels, include_by_name=includes)
 
 
 def _asked_engine(library: Library, request: EngineRequest) -> Recipe:

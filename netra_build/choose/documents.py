@@ -99,7 +99,8 @@ GUARD_FIELDS = (
 
 def engine_sources(plan: EnginePlan) -> dict[str, bytes]:
     """Return the generated units and include copies by path in the engine directory."""
-    files = {kernel.source_name: kernel.source for kernel in plan.kernels}
+    kernels = (*plan.kernels, *plan.candidates)
+    files = {kernel.source_name: kernel.source for kernel in kernels}
     files.update({f"{INCLUDES}/{name}": data for name, data in plan.include_by_name.items()})
     return files
 
@@ -133,7 +134,10 @@ def sibling_documents(plan: EnginePlan) -> dict[str, Json]:
         ),
         "memory_plan.json": plan.memory.document(),
         "layout_plan.json": thaw(plan.layout),
-        "symbols.json": {"selected": kernel_symbols(plan), "candidates": []},
+        "symbols.json": {
+            "selected": kernel_symbols(plan),
+            "candidates": sorted(kernel.symbol for kernel in plan.candidates),
+        },
         "validation_plan.json": validation_document(plan),
         "explain.json": explain_document(plan),
     }
@@ -216,7 +220,10 @@ def validation_document(plan: EnginePlan) -> dict[str, Json]:
         "static": "pending",
         **dict.fromkeys(not_run + later, "not_run"),
         "promotion_eligible": False,
-        "candidates": [candidate_document(kernel) for kernel in plan.kernels],
+        "candidates": [
+            *(candidate_document(kernel) for kernel in plan.kernels),
+            *({**candidate_document(kernel), "selected": False} for kernel in plan.candidates),
+        ],
         "golden_artifacts": golden_documents(plan),
         "commands": list(COMMANDS),
     }

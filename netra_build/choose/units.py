@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from netra_build.choose.instances import Closing, close_contract, instantiate
 from netra_build.choose.sharing import code_leaders
@@ -196,6 +196,16 @@ def tactic_units(library: Library, tactic: FixedTactic, home: Root, *, gate: boo
             gate=gate,
         )
         for golden in sources
+    ]
+
+
+def candidate_units(library: Library, catalog: Catalog, recipe: EngineRecipe) -> list[Unit]:
+    """Return the units of the tactics that a recipe wants built and proven beside its engine."""
+    tactics = [find_tactic(catalog, name, recipe.location) for name in recipe.candidates]
+    return [
+        replace(unit, work=f"engines/{recipe.name}/")
+        for tactic in tactics
+        for unit in tactic_units(library, tactic, Root.OUT, gate=True)
     ]
 
 

@@ -32,7 +32,7 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 _COMMON = frozenset({"format", "kind"})
 _ENGINE_KEYS = frozenset({"model", "profile"})
 _ENGINE_OPTIONS = frozenset(
-    {"allow_experimental", "golden", "checkpoint_hash", "share_code", "placement"}
+    {"allow_experimental", "golden", "checkpoint_hash", "share_code", "placement", "candidates"}
 )
 _OBJECTS_KEYS = frozenset({"deployment", "artifacts"})
 _OBJECTS_OPTIONS = frozenset({"allow_experimental"})
@@ -69,6 +69,7 @@ def _read_engine(document: Located, name: str, location: str) -> EngineRecipe:
         placement=_optional(
             entries, "placement", lambda node: _one_of(node, PLACEMENTS), PLACEMENTS[0]
         ),
+        candidates=_optional(entries, "candidates", _texts, ()),
     )
 
 
@@ -122,6 +123,12 @@ def _definitions(node: Located) -> dict[str, int]:
 
 def _symbols(node: Located) -> tuple[str, ...]:
     return tuple(_matching(item, _SYMBOL, "an assembler symbol") for item in node.sequence())
+
+
+def _texts(node: Located) -> tuple[str, ...]:
+    items = node.sequence()
+    _refuse_repeats([(item.text(), item) for item in items])
+    return tuple(item.text() for item in items)
 
 
 def _sha256(node: Located) -> str:

@@ -20,6 +20,7 @@ class EngineRecipe:
 
     ``golden`` tells whether a kernel without a golden source is refused (``required``) or left
     unproven (``optional``). ``share_code`` gives operations of equal code one code object.
+    ``candidates`` are tactic ids that are built and proven beside the engine, never selected.
     ``location`` is the recipe's file, for messages. ``is_strict`` is False for a published model
     description that is planned as ``netra compile`` plans it.
     """
@@ -33,6 +34,7 @@ class EngineRecipe:
     checkpoint_hash: str | None = None
     share_code: bool = False
     placement: str = PLACEMENTS[0]
+    candidates: tuple[str, ...] = ()
     is_strict: bool = True
 
     def document(self) -> Json:
@@ -48,6 +50,7 @@ class EngineRecipe:
             "checkpoint_hash": self.checkpoint_hash,
             "share_code": self.share_code,
             "placement": self.placement,
+            "candidates": list(self.candidates),
             "strict": self.is_strict,
         }
 

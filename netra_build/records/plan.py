@@ -125,5 +125,7 @@ class EnginePlan:
     depends_on: tuple[tuple[int, ...], ...]
     include_by_name: Mapping[str, bytes]
     checkpoint_hash: str | None = None
+    candidates: tuple[KernelInstance, ...] = ()
+    """Kernels that are built and proven beside the engine's own, and never selected."""
     notes: tuple[str, ...] = ()
     problems: tuple[NetraError, ...] = ()

@@ -32,5 +32,5 @@ def project(built_once: Project, tmp_path: Path) -> Project:
 def built(built_once: Project, tmp_path: Path) -> Project:
     """Return a private copy of the built project, time stamps kept."""
     folder = tmp_path / "built"
-    shutil.copytree(built_once.folder, folder, copy_function=shutil.copy2)
+    shutil.copytree(built_once.folder, folder, copy_function=shutil.copy2, symlinks=True)
     return Project(folder)

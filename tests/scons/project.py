@@ -76,8 +76,13 @@ class Project:
         self.folder = folder
 
     @classmethod
-    def copy_to(cls, folder: Path, origin: Path = ROOT, *, whole: bool = False) -> Project:
-        """Copy the sources of the project at ``origin``, the MoE family alone unless ``whole``."""
+    def copy_to(
+        cls, folder: Path, origin: Path = ROOT, *, whole: bool = False, native: bool = True
+    ) -> Project:
+        """Copy the sources of the project at ``origin``, the MoE family alone unless ``whole``.
+
+        Without ``native`` the copy has no in-process assembler and starts programs.
+        """
         left_out = shutil.ignore_patterns("__pycache__") if whole else _other_families
         for part in PARTS:
             source, target = origin / part, folder / part
@@ -86,6 +91,8 @@ class Project:
             else:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(source, target)
+        if native and (ROOT / ".toolchain").is_dir():
+            (folder / ".toolchain").symlink_to(ROOT / ".toolchain")
         return cls(folder)
 
     def scons(self, *words: str, **environment: str) -> Run:

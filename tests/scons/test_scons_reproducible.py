@@ -14,7 +14,7 @@ def test_two_folders_two_job_counts_and_the_twin(built_once: Project, tmp_path: 
     done = other.scons("-j8", f"engine={ENGINE}", PYTHONHASHSEED="17", TZ="Asia/Tokyo", LANG="C")
     assert done.status == 0, done.errors
     assert tree_digests(other.engine()) == expected
-    single = Project.copy_to(tmp_path / "b", sources)
+    single = Project.copy_to(tmp_path / "b", sources, native=False)
     assert single.scons("-j1", f"engine={ENGINE}", PYTHONHASHSEED="99").status == 0
     assert tree_digests(single.engine()) == expected
     twin = single.netra("rebuild", ENGINE, "--out", str(tmp_path / "twin"))

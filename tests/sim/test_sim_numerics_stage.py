@@ -1,0 +1,57 @@
+"""The numerics stage passes right kernels and refuses wrong ones with its exact words."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from netra_build.asm.toolchain import Toolchain
+from netra_build.core.errors import Refused
+from netra_build.stages.check_numerics import STAGE
+
+TACTIC = "moe_silu_quant_decode_m1"
+PARAMETERS = {
+    "hsaco": "hsaco/k.hsaco",
+    "symbol": f"netra_{TACTIC}_gfx950",
+    "tactic": TACTIC,
+    "variant": "",
+    "specialization": {},
+    "seeds": [1, 2],
+}
+
+
+def run(root: Path, toolchain: Toolchain, old: str = "", new: str = "") -> dict:
+    """Run the stage on the golden source with one place changed."""
+    text = (root / "golden" / "gfx950" / TACTIC / "kernel.s").read_text()
+    assert not old or text.count(old) >= 1
+    unit = text.replace(old, new, 1) if old else text
+    hsaco = toolchain.link([toolchain.assemble(unit.encode())])
+    listing = toolchain.disassemble(hsaco).encode()
+    return json.loads(STAGE.run({"hsaco": hsaco, "dis": listing}, PARAMETERS, None)["report"])
+
+
+def test_a_right_kernel_passes(root: Path, toolchain: Toolchain) -> None:
+    report = run(root, toolchain)
+    assert (report["verdict"], report["scope"]) == ("passed", "simulated")
+    labels = [entry["label"] for entry in report["runs"]]
+    assert labels[:2] == [f"{TACTIC}/random/1", f"{TACTIC}/random/2"]
+    assert {entry["differing"] for entry in report["runs"]} == {0}
+
+
+def test_a_wrong_value_is_refused_with_its_element(root: Path, toolchain: Toolchain) -> None:
+    with pytest.raises(Refused) as caught:
+        run(root, toolchain, "row_ror:8", "row_ror:7")
+    assert caught.value.line() == (
+        f"hsaco/k.hsaco: {TACTIC}/random/1: outputs differ from the numeric contract"
+    )
+    assert caught.value.detail.startswith('output "')
+    assert " expected " in caught.value.detail
+
+
+def test_a_missing_wait_is_refused_with_its_place(root: Path, toolchain: Toolchain) -> None:
+    with pytest.raises(Refused) as caught:
+        run(root, toolchain, "s_waitcnt lgkmcnt(0)", "s_nop 0")
+    assert caught.value.fact.startswith("dynamic checks find ")
+    assert "missing-wait" in caught.value.detail

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from netra_build import __version__
+from netra_build.asm.toolchain import Toolchain
 from netra_build.choose.documents import (
     ARTIFACT_FILES,
     COMPILER_NAME,
@@ -19,9 +20,10 @@ from netra_build.choose.engine_folder import MANIFEST, EngineFolder
 from netra_build.choose.verify_files import check_inventory
 from netra_build.choose.verify_objects import check_objects
 from netra_build.choose.verify_plan import check_against_library
+from netra_build.choose.verify_seal import altered_file, check_seal
 from netra_build.core.canonical_json import Json, stable_hash
 from netra_build.core.disk import Disk
-from netra_build.core.errors import BadInput
+from netra_build.core.errors import BadInput, NetraError
 from netra_build.load.fields import Fields
 from netra_build.load.library import CONTRACT_SCHEMA, MARKER_FILES, Library
 from netra_build.load.schema_subset import check_document
@@ -78,12 +80,45 @@ class ValidationOptions:
     strict: bool = False
 
 
+@dataclass(frozen=True)
+class Validation:
+    """A valid engine: the published summary, and the files that were taken at their word."""
+
+    summary: dict[str, Json]
+    unverified: tuple[str, ...]
+
+
 def validate_engine(
     root: Path, disk: Disk, library: Library, options: ValidationOptions | None = None
 ) -> dict[str, Json]:
-    """Return the summary of a valid engine directory; raise ``BadInput`` with the first lie."""
-    options = options or ValidationOptions()
+    """Return the summary of a valid engine directory, checked without any program."""
+    return verify_engine(root, disk, library, options).summary
+
+
+def verify_engine(
+    root: Path,
+    disk: Disk,
+    library: Library,
+    options: ValidationOptions | None = None,
+    tools: Toolchain | None = None,
+) -> Validation:
+    """Validate an engine directory; raise ``BadInput`` with the first lie.
+
+    With ``tools`` sources are assembled again, listings made again and golden sides compared.
+    """
     engine = EngineFolder(root, disk)
+    try:
+        return _verify(engine, library, options or ValidationOptions(), tools)
+    except NetraError as error:
+        name = altered_file(engine)
+        if name and name not in error.location:
+            error.hint = f'file "{name}" is not the one that was sealed'
+        raise
+
+
+def _verify(
+    engine: EngineFolder, library: Library, options: ValidationOptions, tools: Toolchain | None
+) -> Validation:
     manifest = engine.fields(MANIFEST)
     _check_manifest(engine, manifest, library)
     _check_contracts(engine, library)
@@ -91,9 +126,10 @@ def validate_engine(
     _check_candidates(engine)
     if not options.self_contained:
         check_against_library(engine, library, strict=options.strict)
-    check_objects(engine)
+    unverified = check_objects(engine, tools)
     _check_identity(engine, manifest)
-    return summary(engine)
+    check_seal(engine)
+    return Validation(summary(engine), tuple(unverified))
 
 
 def summary(engine: EngineFolder) -> dict[str, Json]:

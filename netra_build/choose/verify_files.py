@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from netra_build.choose.engine_folder import MANIFEST, SEAL, EngineFolder, is_document
-from netra_build.core.canonical_json import Json, parse_object
-from netra_build.core.digests import content_digest
+from netra_build.core.canonical_json import Json
 from netra_build.core.errors import BadInput
 from netra_build.load.fields import Fields
 from netra_build.load.golden_operation import read_hsaco_name
 
 KERNEL_SUFFIXES = (".dis", ".metadata.txt", ".text", ".json")
-GOLDEN_SUFFIXES = (
+CANDIDATE_SUFFIXES = (
+    ".checks.json",
+    ".numerics.json",
     ".equivalence.json",
     ".golden.dis",
     ".golden.metadata.txt",
     ".golden.text",
 )
-SEAL_KEYS = ("sha256", "blake3", "size_bytes")
 
 
 def check_inventory(engine: EngineFolder) -> None:
-    """Refuse links, files that nothing names and, with a seal, files that differ from it."""
+    """Refuse links and files that nothing names."""
     known = set(_known_names(engine))
     for name in sorted(engine.names):
         if name.endswith("/"):
@@ -33,8 +33,6 @@ def check_inventory(engine: EngineFolder) -> None:
             raise BadInput(
                 "file is named by no document of the engine", location=engine.location(name)
             )
-    if engine.has(SEAL):
-        _check_seal(engine)
 
 
 def _known_names(engine: EngineFolder) -> Iterator[str]:
@@ -44,7 +42,7 @@ def _known_names(engine: EngineFolder) -> Iterator[str]:
         yield from candidate.child("template_files").value
         yield f"generated/golden/{symbol}.s"
         yield f"hsaco/{symbol}.hsaco"
-        for suffix in (*KERNEL_SUFFIXES, *GOLDEN_SUFFIXES):
+        for suffix in (*KERNEL_SUFFIXES, *CANDIDATE_SUFFIXES):
             yield f"metadata/{symbol}{suffix}"
     for artifact in engine.fields(MANIFEST).objects("golden_artifacts"):
         path = golden_path(artifact)
@@ -65,23 +63,3 @@ def golden_path(artifact: Fields) -> str:
 def stem_of(path: str) -> str:
     """Return a code object's name without folder and suffix."""
     return path.removeprefix("hsaco/").removesuffix(".hsaco")
-
-
-def _check_seal(engine: EngineFolder) -> None:
-    """Hold every file against the digests of ``netra.json``."""
-    place = engine.location(SEAL)
-    fields = Fields(parse_object(engine.read(SEAL), place), place)
-    files = fields.child("files")
-    for name in files.value:
-        if not engine.has(name):
-            raise BadInput(f'file "{name}" is missing', location=files.place(name))
-        row = files.child(name)
-        digest = content_digest(engine.read(name))
-        actual = (digest.sha256, digest.blake3, digest.size_bytes)
-        for key, value in zip(SEAL_KEYS, actual, strict=True):
-            if row.get(key) != value:
-                row.refuse(
-                    f'file "{name}" differs from the seal', key, expected=row.get(key), got=value
-                )
-    if fields.text("engine_id") != engine.document(MANIFEST)["engine_id"]:
-        fields.refuse("seal is of another engine", "engine_id")

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from netra_build.asm.code_object import CodeObject, read_code_object
 from netra_build.asm.notes_text import notes_text
+from netra_build.asm.toolchain import Toolchain
 from netra_build.choose.engine_folder import MANIFEST, EngineFolder
-from netra_build.choose.object_record import check_notes, object_record
+from netra_build.choose.object_record import check_notes, golden_record, object_record
 from netra_build.choose.verify_files import golden_path, stem_of
+from netra_build.choose.verify_progress import PLAN, check_progress
+from netra_build.choose.verify_reports import ReportVerifier
 from netra_build.core.canonical_json import Json, canonical_bytes
 from netra_build.core.digests import sha256_hex
 from netra_build.core.errors import BadInput
@@ -14,24 +17,28 @@ from netra_build.core.json_difference import first_difference
 from netra_build.load.fields import Fields
 
 
-def check_objects(engine: EngineFolder) -> None:
+def check_objects(engine: EngineFolder, tools: Toolchain | None = None) -> list[str]:
     """Raise ``BadInput`` when a code object, its record, its notes or its report disagree.
 
     An engine that was never built has no code object of a generated kernel, and none is asked
-    for; one that was built has all of them.
+    for; one that was built has all of them. Returns the files that stay unverified, most of them
+    for want of a tool chain.
     """
-    plan = engine.fields("validation_plan.json")
+    plan = engine.fields(PLAN)
     candidates = list(plan.objects("candidates"))
     built = [item for item in candidates if engine.has(_path(item))]
     if built and len(built) != len(candidates):
         missing = next(item for item in candidates if not engine.has(_path(item)))
         missing.refuse(f'code object "{_path(missing)}" is missing', "symbol")
+    reports = ReportVerifier(engine, tools)
     for candidate in built:
-        _check_generated(engine, candidate)
+        _check_generated(engine, candidate, reports)
     if not built:
         _refuse_leftovers(engine, candidates)
     _check_operations(engine)
-    _check_golden(engine)
+    _check_golden(engine, reports)
+    check_progress(engine, plan, is_built=bool(built))
+    return reports.unverified
 
 
 def _path(candidate: Fields) -> str:
@@ -50,7 +57,7 @@ def _refuse_leftovers(engine: EngineFolder, candidates: list[Fields]) -> None:
                 )
 
 
-def _check_generated(engine: EngineFolder, candidate: Fields) -> None:
+def _check_generated(engine: EngineFolder, candidate: Fields, reports: ReportVerifier) -> None:
     path, symbol = _path(candidate), candidate.text("symbol")
     code = read_code_object(engine.read(path), engine.location(path))
     record = object_record(
@@ -58,13 +65,12 @@ def _check_generated(engine: EngineFolder, candidate: Fields) -> None:
     )
     check_notes(code, candidate, engine.location(path))
     stem = f"metadata/{symbol}"
-    if engine.has(f"{stem}.equivalence.json"):
-        _check_equivalence(engine, stem, code, symbol)
     _check_views(engine, stem, path, code)
     if engine.has(f"{stem}.json"):
         stated = dict(engine.document(f"{stem}.json"))
         stated.pop("equivalence", None)
         _same(engine, f"{stem}.json", record, stated)
+    reports.verify(candidate, code, path)
 
 
 def _check_views(engine: EngineFolder, stem: str, path: str, code: CodeObject) -> None:
@@ -80,24 +86,6 @@ def _check_views(engine: EngineFolder, stem: str, path: str, code: CodeObject) -
             )
 
 
-def _check_equivalence(engine: EngineFolder, stem: str, code: CodeObject, symbol: str) -> None:
-    name = f"{stem}.equivalence.json"
-    report = engine.fields(name)
-    facts: dict[str, Json] = {
-        "generated_symbol": symbol,
-        "generated_text_sha256": sha256_hex(code.text),
-    }
-    if engine.has(f"{stem}.golden.text"):
-        golden = engine.read(f"{stem}.golden.text")
-        facts["golden_text_sha256"] = sha256_hex(golden)
-        facts["text_byte_identical"] = golden == code.text
-    for key, value in facts.items():
-        if report.get(key) != value:
-            report.refuse(
-                f'"{key}" differs from the code objects', key, expected=value, got=report.get(key)
-            )
-
-
 def _check_operations(engine: EngineFolder) -> None:
     """Hold ``hsaco_sha256`` of every kernel operation against the file it names."""
     for operation in engine.fields(MANIFEST).objects("operations"):
@@ -110,22 +98,23 @@ def _check_operations(engine: EngineFolder) -> None:
                 )
 
 
-def _check_golden(engine: EngineFolder) -> None:
+def _check_golden(engine: EngineFolder, reports: ReportVerifier) -> None:
+    """Derive the record of each golden code object, in the form that it is in."""
+    operations = list(engine.fields(MANIFEST).objects("operations"))
     for artifact in engine.fields(MANIFEST).objects("golden_artifacts"):
         path = golden_path(artifact)
-        name = f"metadata/{stem_of(path)}.json"
-        if not engine.has(path) or not engine.has(name):
+        stem = f"metadata/{stem_of(path)}"
+        if not engine.has(path) or not engine.has(f"{stem}.json"):
             continue
         code = read_code_object(engine.read(path), engine.location(path))
-        _check_views(engine, f"metadata/{stem_of(path)}", path, code)
-        stated = engine.fields(name)
-        if stated.digest("sha256") != engine.sha256(path):
-            stated.refuse(
-                "digest differs from the code object",
-                "sha256",
-                expected=engine.sha256(path),
-                got=stated.digest("sha256"),
-            )
+        _check_views(engine, stem, path, code)
+        reports.verify_listing(f"{stem}.dis", path, engine.read(path))
+        operation = next(item for item in operations if item.value.get("hsaco") == path)
+        record = golden_record(code, operation, engine.sha256(path), engine.location(path))
+        if "text_sha256" in engine.document(f"{stem}.json"):
+            ours = ("hsaco", "sha256", "resources")
+            record = {key: record[key] for key in ours} | {"text_sha256": sha256_hex(code.text)}
+        _same(engine, f"{stem}.json", record, engine.document(f"{stem}.json"))
 
 
 def _same(engine: EngineFolder, name: str, expected: Json, actual: Json) -> None:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 
+from netra_build.asm.toolchain import Toolchain
 from netra_build.choose.build_objects import build_engine
 from netra_build.choose.engine_folder import EngineFolder
-from netra_build.choose.verify import ValidationOptions, validate_engine
+from netra_build.choose.verify import ValidationOptions, verify_engine
 from netra_build.commands.library_option import add_library_root, library_anchors
 from netra_build.commands.places import add_toolchain, toolchain_of
 from netra_build.core.canonical_json import canonical_text
-from netra_build.core.disk import RealDisk
-from netra_build.load.library import open_library
+from netra_build.core.disk import Disk, RealDisk
+from netra_build.core.errors import ToolchainFailed
+from netra_build.load.library import Library, open_library
 
 NAME = "validate"
 HELP = "check an engine directory, and build its code objects on request"
@@ -39,9 +42,33 @@ def run(options: argparse.Namespace) -> int:
     anchors = (options.engine, *library_anchors())
     library = open_library(disk, options.library_root, anchors)
     wanted = ValidationOptions(options.self_contained, options.strict)
-    result = validate_engine(options.engine, disk, library, wanted)
+    tools = _tools(options, library, disk)
+    verdict = verify_engine(options.engine, disk, library, wanted, tools)
+    result = verdict.summary
     if options.build:
         engine = EngineFolder(options.engine, disk)
         result["built"] = build_engine(engine, toolchain_of(options, library))
+    elif verdict.unverified and tools is None:
+        _say_unverified(verdict.unverified)
     print(canonical_text(result), end="")
     return 0
+
+
+def _tools(options: argparse.Namespace, library: Library, disk: Disk) -> Toolchain | None:
+    """Return the tool chain when there are code objects to derive again and it can be had."""
+    if options.build or not disk.is_folder(options.engine / "metadata"):
+        return None
+    try:
+        return toolchain_of(options, library)
+    except ToolchainFailed:
+        if options.toolchain:
+            raise
+        return None
+
+
+def _say_unverified(names: tuple[str, ...]) -> None:
+    print(
+        f"netra: note: no tool chain; {len(names)} files are taken at their word,"
+        f' the first is "{names[0]}"',
+        file=sys.stderr,
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from typing import Any
 
 from netra_build.core.canonical_json import canonical_bytes, parse_object
@@ -27,12 +28,10 @@ def run(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
         report = inputs.get(f"equivalence:{symbol}")
         if report is not None:
             verdict = parse_object(report, symbol)["verdict"]
-            candidate["equivalence_status"] = (
-                "text_byte_identical" if verdict == "identical" else verdict
-            )
+            candidate["equivalence_status"] = equivalence_status(verdict)
             candidate["equivalence_report"] = f"metadata/{symbol}.equivalence.json"
-    plan["static"] = _static([parse_object(d, r) for r, d in inputs.items() if _is_checks(r)])
-    plan["cross_assembly"] = _cross_assembly(plan["candidates"])
+    plan["static"] = static_status([parse_object(d, r) for r, d in inputs.items() if _is_checks(r)])
+    plan["cross_assembly"] = cross_assembly(plan["candidates"])
     return {"document": canonical_bytes(plan)}
 
 
@@ -40,13 +39,20 @@ def _is_checks(role: str) -> bool:
     return role.startswith("checks:")
 
 
-def _static(reports: list[dict[str, Any]]) -> str:
+def equivalence_status(verdict: str) -> str:
+    """Return the published word for a verdict of the equivalence stage."""
+    return "text_byte_identical" if verdict == "identical" else verdict
+
+
+def static_status(reports: Sequence[dict[str, Any]]) -> str:
+    """Return the ``static`` status that the reports of the static checks carry."""
     if not reports:
         return "not_applicable"
     return "pending" if any(report["counts"]["error"] for report in reports) else "passed"
 
 
-def _cross_assembly(candidates: list[dict[str, Any]]) -> str:
+def cross_assembly(candidates: Sequence[dict[str, Any]]) -> str:
+    """Return the ``cross_assembly`` status that the candidates' equivalence carries."""
     if not candidates:
         return "not_applicable"
     proven = [c.get("equivalence_status") == "text_byte_identical" for c in candidates]

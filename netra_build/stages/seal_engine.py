@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from netra_build.asm.toolchain import Toolchain
-from netra_build.core.canonical_json import parse_object, pretty_bytes
+from netra_build.core.canonical_json import Json, parse_object, pretty_bytes, stable_hash
 from netra_build.core.digests import content_digest
+from netra_build.core.errors import EvidenceIncomplete
 from netra_build.core.graph import Inputs, Outputs, Parameters, Stage
 
 FORMAT = "netra-engine-seal-1"
+REPORTS = ("equivalence", "checks", "numerics")
 
 
 def run(inputs: Inputs, parameters: Parameters, tools: Toolchain) -> Outputs:
@@ -16,6 +20,7 @@ def run(inputs: Inputs, parameters: Parameters, tools: Toolchain) -> Outputs:
     Inputs: every other file of the engine directory by its name there, and reports that lie
     outside it as ``closure:SYMBOL``, ``conform:SYMBOL`` and ``golden:SYMBOL``. Parameters:
     ``recipe`` (as normalised), ``symbols``, ``not_pinned``.
+    ``seal_sha256`` is the digest of everything else in the seal.
     """
     files = {name: data for name, data in inputs.items() if ":" not in name}
     engine = parse_object(inputs["engine.json"], "engine.json")
@@ -28,42 +33,59 @@ def run(inputs: Inputs, parameters: Parameters, tools: Toolchain) -> Outputs:
         "not_pinned": parameters["not_pinned"],
         "files": {name: _digest(data) for name, data in files.items()},
     }
-    return {"seal": pretty_bytes(seal)}
+    return {"seal": pretty_bytes({**seal, "seal_sha256": seal_digest(seal)})}
 
 
-def _kernel(symbol: str, inputs: Inputs) -> dict[str, object]:
-    """Return code identities and verdicts of one kernel."""
+def seal_digest(seal: Mapping[str, Json]) -> str:
+    """Return the SHA-256 of a seal's canonical JSON, its own digest left out."""
+    return stable_hash({key: value for key, value in seal.items() if key != "seal_sha256"})
+
+
+def _kernel(symbol: str, inputs: Inputs) -> dict[str, Json]:
     closure = parse_object(inputs[f"closure:{symbol}"], symbol)
-    row: dict[str, object] = {
-        "symbol": symbol,
-        "source_closure_sha256": closure["source_closure_sha256"],
-        "computational_identity": closure["computational_identity"],
-        "conformity": "passed" if f"conform:{symbol}" in inputs else "not_run",
-        "equivalence": "not_run",
+    digests = {key: closure[key] for key in ("source_closure_sha256", "computational_identity")}
+    reports = {
+        name: parse_object(inputs[name], symbol)
+        for name in (f"metadata/{symbol}.{kind}.json" for kind in REPORTS)
+        if name in inputs
     }
-    report = inputs.get(f"metadata/{symbol}.equivalence.json")
-    if report is not None:
-        row["equivalence"] = parse_object(report, symbol)["verdict"]
-    row["static_checks"] = _checks(inputs.get(f"metadata/{symbol}.checks.json"), symbol)
-    row["numerics"] = _numerics(inputs.get(f"metadata/{symbol}.numerics.json"), symbol)
+    if f"conform:{symbol}" not in inputs:
+        raise EvidenceIncomplete(f"{symbol} has no conform report")
+    row = kernel_row(symbol, digests, reports)
     golden = inputs.get(f"golden:{symbol}")
     if golden is not None:
         row["golden"] = parse_object(golden, symbol)
     return row
 
 
-def _checks(report: bytes | None, symbol: str) -> str:
+def kernel_row(
+    symbol: str, digests: Mapping[str, Json], reports: Mapping[str, dict[str, Json]]
+) -> dict[str, Json]:
+    """Return code identities and verdicts of one kernel; ``reports`` by name in the engine."""
+    equivalence, checks, numerics = (
+        reports.get(f"metadata/{symbol}.{kind}.json") for kind in REPORTS
+    )
+    return {
+        "symbol": symbol,
+        **digests,
+        "conformity": "passed",
+        "equivalence": "not_run" if equivalence is None else equivalence["verdict"],
+        "static_checks": _checks(checks),
+        "numerics": _numerics(numerics),
+    }
+
+
+def _checks(report: dict[str, Json] | None) -> str:
     if report is None:
         return "not_run"
-    return "failed" if parse_object(report, symbol)["counts"]["error"] else "passed"
+    return "failed" if report["counts"]["error"] else "passed"
 
 
-def _numerics(report: bytes | None, symbol: str) -> dict[str, object]:
+def _numerics(report: dict[str, Json] | None) -> dict[str, Json]:
     """Return verdict, scope and the digest of the ``.text`` that was run."""
     if report is None:
         return {"verdict": "not_run"}
-    found = parse_object(report, symbol)
-    return {name: found[name] for name in ("verdict", "scope", "text_sha256")}
+    return {name: report[name] for name in ("verdict", "scope", "text_sha256")}
 
 
 def _digest(data: bytes) -> dict[str, object]:

@@ -1,0 +1,231 @@
+"""Every scalar of an engine directory edited, one at a time, and bytes of every other file."""
+
+from __future__ import annotations
+
+import json
+import runpy
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from netra_build import requests
+from netra_build.choose.build_objects import build_engine
+from netra_build.choose.documents import engine_files
+from netra_build.choose.engine_folder import EngineFolder
+from netra_build.choose.session import CompileRequest, plan_request
+from netra_build.choose.verify import verify_engine
+from netra_build.core.canonical_json import canonical_bytes, pretty_bytes
+from netra_build.core.disk import RealDisk
+from netra_build.core.errors import NetraError
+from netra_build.core.execute import Execution, Folders, run_graph
+from netra_build.core.graph import Root
+from netra_build.load.library import Library, open_library
+
+ROOT = Path(__file__).resolve().parents[2]
+DATA = ROOT / "tests" / "data" / "conformance"
+SHARED = runpy.run_path(str(Path(__file__).with_name("test_shared_code.py")))
+LAYOUTS = ("compiled", "published", "ours", "shared")
+SAMPLE = {"compiled": 60, "published": 60, "ours": 80, "shared": 60}
+
+
+def published(folder: Path) -> Path:
+    """Compile the model with the most kinds of operations."""
+    request = CompileRequest(DATA / "models/graph-vector.json", "verify_rows8", DATA / "library")
+    for name, data in engine_files(plan_request(RealDisk(), request)).items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    return folder
+
+
+def built(library: Library, name: str, folder: Path, tools: Any) -> Path:
+    """Build one engine of ours in process."""
+    graph = requests.engine_graph(library, requests.EngineRequest(name))
+    paths = {Root.SOURCE: library.root, Root.WORK: folder / "work", Root.OUT: folder / "out"}
+    run_graph(Execution(graph, Folders({**paths, Root.EXTERNAL: folder}), RealDisk(), tools))
+    return folder / "out"
+
+
+@pytest.fixture(scope="module")
+def engines(tmp_path_factory: pytest.TempPathFactory, toolchain: Any) -> dict[str, Any]:
+    """Return folder and library of one engine of each layout."""
+    folder = tmp_path_factory.mktemp("engines")
+    foreign = open_library(RealDisk(), DATA / "library", ())
+    own = open_library(RealDisk(), ROOT, ())
+    small = SHARED["make_library"](folder / "library")
+    full = published(folder / "published")
+    build_engine(EngineFolder(full, RealDisk()), toolchain)
+    return {
+        "compiled": (published(folder / "compiled"), foreign),
+        "published": (full, foreign),
+        "ours": (built(own, "qwen36_moe_m1", folder / "ours", toolchain), own),
+        "shared": (built(small, "shared", folder / "shared", toolchain), small),
+    }
+
+
+def scalars(node: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Yield the path of every scalar of a document."""
+    if isinstance(node, dict | list):
+        items = node.items() if isinstance(node, dict) else enumerate(node)
+        for key, value in items:
+            yield from scalars(value, (*path, key))
+    else:
+        yield path
+
+
+def flipped(value: Any) -> Any:
+    """Return another value of the same type, or a number instead of nothing."""
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, str):
+        return value[:-1] + ("x" if value[-1:] != "x" else "y")
+    return 1 if value is None else value + 1
+
+
+def edit(path: Path, pointer: tuple[Any, ...]) -> None:
+    document = json.loads(path.read_bytes())
+    node = document
+    for key in pointer[:-1]:
+        node = node[key]
+    node[pointer[-1]] = flipped(node[pointer[-1]])
+    write = pretty_bytes if path.name == "netra.json" else canonical_bytes
+    path.write_bytes(write(document))
+
+
+def refusal(engine: Path, library: Library, tools: Any = None) -> NetraError | None:
+    """Return why the engine is refused, or None."""
+    try:
+        verify_engine(engine, RealDisk(), library, tools=tools)
+    except NetraError as error:
+        return error
+    return None
+
+
+def names_a_place(error: NetraError, engine: Path) -> bool:
+    """Tell whether the message leads with a file of the engine (or its checkpoint option)."""
+    return error.location.startswith((f"{engine}/", "--checkpoint-hash"))
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_every_edited_scalar_is_caught(layout, engines, sample, tmp_path):
+    origin, library = engines[layout]
+    engine = Path(shutil.copytree(origin, tmp_path / "engine"))
+    assert refusal(engine, library) is None
+    cases = [
+        (path, pointer)
+        for path in sorted(engine.rglob("*.json"))
+        for pointer in scalars(json.loads(path.read_bytes()))
+    ]
+    assert len(cases) > 300
+    missed = []
+    for path, pointer in sample(cases, SAMPLE[layout]):
+        before = path.read_bytes()
+        edit(path, pointer)
+        error = refusal(engine, library)
+        if error is None or not names_a_place(error, engine):
+            missed.append((path.name, pointer, error))
+        path.write_bytes(before)
+    assert missed == []
+    assert refusal(engine, library) is None
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_every_edited_byte_is_caught(layout, engines, toolchain, sample, rng, tmp_path):
+    """The tool chain is needed where nothing but a listing could be edited."""
+    origin, library = engines[layout]
+    engine = Path(shutil.copytree(origin, tmp_path / "engine"))
+    assert refusal(engine, library, toolchain) is None
+    paths = [p for p in sorted(engine.rglob("*")) if p.is_file() and p.suffix != ".json"]
+    kinds = {"".join(path.suffixes[-2:]) for path in paths}
+    assert {".s", ".inc"} <= kinds
+    if layout != "compiled":
+        assert {".hsaco", ".text", ".dis", ".metadata.txt"} <= kinds
+    missed = []
+    for path in sample(paths, 16):
+        before = path.read_bytes()
+        data = bytearray(before)
+        data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
+        path.write_bytes(data)
+        error = refusal(engine, library, toolchain)
+        if error is None or not names_a_place(error, engine):
+            missed.append((path.name, error))
+        path.write_bytes(before)
+    assert missed == []
+
+
+PLACES = [
+    ("metadata/{s}.checks.json", ("counts", "warning"), "report differs from the static checks"),
+    ("metadata/{s}.numerics.json", ("verdict",), '"verdict" has another value'),
+    ("metadata/{s}.numerics.json", ("runs", 0, "differing"), '"differing" has another value'),
+    ("metadata/{s}.numerics.json", ("text_sha256",), '"text_sha256" has another value'),
+    ("metadata/{s}.equivalence.json", ("verdict",), "report differs from the comparison"),
+    ("metadata/{s}.equivalence.json", ("golden_symbol",), "report differs from the comparison"),
+    ("metadata/{s}.json", ("resources", "vgpr_count"), "record differs from the code object"),
+    ("validation_plan.json", ("static",), 'unknown word "passex"'),
+    ("netra.json", ("kernels", 0, "equivalence"), "seal differs from the reports"),
+    ("netra.json", ("kernels", 0, "source_closure_sha256"), "seal differs from the reports"),
+    ("netra.json", ("recipe", "golden"), "seal differs from its own digest"),
+    ("netra.json", ("toolchain", "version"), "seal differs from its own digest"),
+]
+
+
+@pytest.mark.parametrize(("name", "pointer", "fact"), PLACES)
+def test_a_lie_of_ours_is_named_by_its_pointer(name, pointer, fact, engines, toolchain, tmp_path):
+    origin, library = engines["ours"]
+    engine = Path(shutil.copytree(origin, tmp_path / "engine"))
+    plan = json.loads((engine / "validation_plan.json").read_bytes())
+    name = name.replace("{s}", plan["candidates"][0]["symbol"])
+    document = json.loads((engine / name).read_bytes())
+    if pointer[0] == "toolchain":
+        pointer = ("toolchain", next(iter(document["toolchain"])))
+    edit(engine / name, pointer)
+    error = refusal(engine, library, toolchain)
+    assert error is not None
+    assert error.fact == fact
+    place = "/".join(map(str, pointer)) if fact != "seal differs from its own digest" else ""
+    assert error.location == f"{engine}/{name}#/{place or 'seal_sha256'}"
+
+
+def test_a_graph_that_lies_is_named_in_the_hint(engines, tmp_path):
+    """Everything is derived from the graph: what differs is met elsewhere."""
+    origin, library = engines["ours"]
+    engine = Path(shutil.copytree(origin, tmp_path / "engine"))
+    edit(engine / "graph.json", ("tensors", 0, "shape", 0))
+    error = refusal(engine, library)
+    assert error is not None
+    assert error.hint == 'file "graph.json" is not the one that was sealed'
+
+
+def test_a_report_and_its_seal_edited_together_are_caught(engines, toolchain, tmp_path):
+    """Digests do not help against someone who writes them anew; deriving again does."""
+    origin, library = engines["ours"]
+    engine = Path(shutil.copytree(origin, tmp_path / "engine"))
+    symbol = json.loads((engine / "validation_plan.json").read_bytes())["candidates"][0]["symbol"]
+    for suffix, pointer in [(".dis", ()), (".checks.json", ("counts", "note"))]:
+        path = engine / f"metadata/{symbol}{suffix}"
+        before = path.read_bytes()
+        if pointer:
+            edit(path, pointer)
+        else:
+            path.write_bytes(before.replace(b"s_endpgm", b"s_nop 0", 1))
+            assert path.read_bytes() != before
+        (engine / "netra.json").rename(engine.parent / "seal")
+        error = refusal(engine, library, toolchain)
+        assert error is not None
+        assert path.name in error.location
+        (engine.parent / "seal").rename(engine / "netra.json")
+        path.write_bytes(before)
+
+
+def test_what_no_tool_chain_has_seen_is_said(engines):
+    engine, library = engines["ours"]
+    symbols = [
+        candidate["symbol"]
+        for candidate in json.loads((engine / "validation_plan.json").read_bytes())["candidates"]
+    ]
+    without = set(verify_engine(engine, RealDisk(), library).unverified)
+    assert {f"metadata/{symbol}.dis" for symbol in symbols} < without
+    assert {f"metadata/{symbol}.equivalence.json" for symbol in symbols} < without

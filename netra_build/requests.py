@@ -28,6 +28,7 @@ from netra_build.choose.units import (
     tactic_id,
     tactic_units,
     unpinned,
+    with_candidates,
 )
 from netra_build.core.disk import confined_path
 from netra_build.core.errors import BadInput
@@ -113,7 +114,7 @@ def engine_graph(library: Library, request: EngineRequest) -> Graph:
     if recipe.candidates:
         catalog = load_catalog(library, derive_pins=True)
         beside = candidate_units(library, catalog, recipe)
-        plan, units = _with_candidates(plan, beside, catalog), [*units, *beside]
+        plan, units = with_candidates(plan, beside, catalog), [*units, *beside]
     parts = EngineParts(
         name=recipe.name,
         documents=engine_documents(plan),
@@ -123,14 +124,6 @@ def engine_graph(library: Library, request: EngineRequest) -> Graph:
         notes=(*(f"not pinned: {name}" for name in stale), *_fallbacks(plan)),
     )
     return pipeline.engine_graph(parts, units)
-
-
-def _with_candidates(plan: EnginePlan, units: Sequence[Unit], catalog: Catalog) -> EnginePlan:
-    """Return the plan with the candidates' kernels and the files that they include."""
-    kernels = tuple(member.instance for unit in units for member in unit.members)
-    names = sorted({name for kernel in kernels for name in kernel.closure_names})
-    includes = {**plan.include_by_name, **{name: catalog.source_by_name[name] for name in names}}
-    return replace(plan, candidates=kernels, include_by_name=includes)
 
 
 def _asked_engine(library: Library, request: EngineRequest) -> Recipe:

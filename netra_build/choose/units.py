@@ -209,6 +209,14 @@ def candidate_units(library: Library, catalog: Catalog, recipe: EngineRecipe) ->
     ]
 
 
+def with_candidates(plan: EnginePlan, units: Sequence[Unit], catalog: Catalog) -> EnginePlan:
+    """Return the plan with the candidates' kernels and the files that they include."""
+    kernels = tuple(member.instance for unit in units for member in unit.members)
+    names = sorted({name for kernel in kernels for name in kernel.closure_names})
+    includes = {**plan.include_by_name, **{name: catalog.source_by_name[name] for name in names}}
+    return replace(plan, candidates=kernels, include_by_name=includes)
+
+
 def recipe_units(library: Library, recipe: ObjectsRecipe, catalog: Catalog) -> list[Unit]:
     """Return one unit per artifact of a code object recipe.
 

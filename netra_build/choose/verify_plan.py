@@ -12,9 +12,11 @@ from netra_build.choose.engine_folder import MANIFEST, EngineFolder
 from netra_build.choose.plan import PlanOptions, plan_engine
 from netra_build.choose.session import kernel_abis
 from netra_build.choose.sharing import share_code
+from netra_build.choose.units import Unit, find_tactic, tactic_units, with_candidates
 from netra_build.choose.verify_files import golden_path
 from netra_build.core.canonical_json import Json
 from netra_build.core.errors import BadInput
+from netra_build.core.graph import Root
 from netra_build.core.json_difference import Difference, first_difference
 from netra_build.load.catalog import load_catalog
 from netra_build.load.fields import Fields
@@ -24,7 +26,8 @@ from netra_build.load.profiles import choose_profile, load_profiles
 from netra_build.records.memory import PLACEMENTS
 from netra_build.records.model import Model
 from netra_build.records.plan import EnginePlan
-from netra_build.records.vocabulary import KIND_TEMPLATE
+from netra_build.records.tactic import Catalog
+from netra_build.records.vocabulary import KIND_TEMPLATE, TARGET
 
 OPTION_DOCUMENTS = ("memory_plan.json", "explain.json", "graph_recipe.json")
 """Documents that other options (placement, experiments) would give another content."""
@@ -89,7 +92,22 @@ def _plans(engine: EngineFolder, library: Library, strict: bool) -> Iterator[Eng
             abi_by_tactic=kernel_abis(library, catalog) if strict else None,
         )
         plan = plan_engine(model, profile, catalog, [item.name for item in profiles], options)
-        yield share_code(plan) if _shares_code(manifest) else plan
+        plan = share_code(plan) if _shares_code(manifest) else plan
+        yield with_candidates(plan, _beside(engine, library, catalog), catalog)
+
+
+def _beside(engine: EngineFolder, library: Library, catalog: Catalog) -> list[Unit]:
+    """Return the units of the tactics that were built beside the engine, never selected."""
+    names: dict[str, str] = {}
+    for candidate in engine.fields("validation_plan.json").objects("candidates"):
+        if candidate.value.get("selected") is False:
+            name = candidate.text("tactic").removeprefix(f"{TARGET}.")
+            names.setdefault(name, candidate.place("tactic"))
+    return [
+        unit
+        for name, place in names.items()
+        for unit in tactic_units(library, find_tactic(catalog, name, place), Root.OUT, gate=True)
+    ]
 
 
 def _shares_code(manifest: Fields) -> bool:

@@ -19,6 +19,8 @@ ROW_CONSTANT = "NETRA_ROWS"
 TOKEN_CONSTANT = "NETRA_M"
 PROFILE_DIMENSION = {"tokens": "m"}
 """Profile dimension that a dimension name of a kernel ABI stands for."""
+GRID_DIMENSIONS = {"batch": ("batch",), "rows": ("m", "batch")}
+"""Profile dimensions whose product a name in a kernel ABI's grid stands for."""
 
 
 def check_strictly(plan: EnginePlan, abi_by_tactic: Mapping[str, KernelAbi]) -> None:
@@ -29,11 +31,11 @@ def check_strictly(plan: EnginePlan, abi_by_tactic: Mapping[str, KernelAbi]) -> 
     for operation in plan.operations:
         contract = operation.selection.contract
         if isinstance(contract, FixedContract):
-            checker = _Checker(plan, operation, contract)
+            abi = abi_by_tactic.get(str(operation.selection.tactic))
+            checker = _Checker(plan, operation, contract, abi is not None and abi.masked_grid)
             checker.check_rows()
             checker.check_dynamic_lds()
             checker.check_tensors()
-            abi = abi_by_tactic.get(str(operation.selection.tactic))
             if abi is not None:
                 checker.check_abi(abi)
 
@@ -56,9 +58,16 @@ def _check_shared_contracts(plan: EnginePlan) -> None:
 
 
 class _Checker:
-    """Checks one selected kernel; names of ABI dimensions are bound as they are met."""
+    """Checks one selected kernel; names of ABI dimensions are bound as they are met.
 
-    def __init__(self, plan: EnginePlan, operation: OperationPlan, contract: FixedContract) -> None:
+    A kernel with a masked grid leaves alone what lies beyond the rows that a launch really has:
+    it is held against the largest size that the profile allows.
+    """
+
+    def __init__(
+        self, plan: EnginePlan, operation: OperationPlan, contract: FixedContract, is_masked: bool
+    ) -> None:
+        self.is_masked = is_masked
         self.plan = plan
         self.profile = plan.profile
         self.operation = operation
@@ -74,11 +83,22 @@ class _Checker:
 
     def _fixed(self, dimension: str) -> int:
         value = self.profile.exact_by_dimension.get(dimension)
+        if value is None and self.is_masked:
+            value = self._largest(dimension)
         if value is None:
             self._refuse(
                 f'kernel depends on "{dimension}", which profile "{self.profile.name}" does not fix'
             )
         return value
+
+    def _largest(self, dimension: str) -> int | None:
+        guards = (guard for guard in self.profile.guards if guard.dimension == dimension)
+        return next((guard.maximum for guard in guards), None)
+
+    def _rows(self, dimensions: Sequence[str]) -> int:
+        """Return the product of dimensions; a profile that names no batch has one of 1."""
+        named = {guard.dimension for guard in self.profile.guards} | {"m"}
+        return prod(self._fixed(dimension) for dimension in dimensions if dimension in named)
 
     def check_rows(self) -> None:
         """Hold the rows and tokens that a kernel is built for against the profile's guards."""
@@ -92,13 +112,11 @@ class _Checker:
         rows = self._constant(ROW_CONSTANT)
         if rows is None:
             return
-        m = self._fixed("m")
-        batch = next((g for g in self.profile.guards if g.dimension == "batch"), None)
-        low, high = (batch.minimum, batch.maximum) if batch else (1, 1)
-        if rows % m or not low <= rows // m <= high:
+        expected = self._rows(("m", "batch"))
+        if rows != expected:
             self._refuse(
-                f'row count {rows} does not occur under profile "{self.profile.name}"',
-                expected=f"{m} times a batch of {low} to {high}",
+                f'kernel is built for other rows than profile "{self.profile.name}" has',
+                expected=expected,
                 got=rows,
             )
 
@@ -146,6 +164,14 @@ class _Checker:
                     f"grid {axis} differs from the kernel's ABI",
                     expected=self._shown(size),
                     got=actual,
+                )
+        for name in (size for size in GRID_DIMENSIONS if size in abi.grid):
+            expected = self._rows(GRID_DIMENSIONS[name])
+            if self.size_by_name[name] != expected:
+                self._refuse(
+                    f'grid is for another "{name}" than profile "{self.profile.name}" has',
+                    expected=expected,
+                    got=self.size_by_name[name],
                 )
         for name, dimension in PROFILE_DIMENSION.items():
             bound = self.size_by_name.get(name)

@@ -23,7 +23,17 @@ MODES = {
 
 ACCESS = ("read", "write", "read_write", "value")
 
-_KEYS = ("$schema", "format", "tactic", "arguments", "grid", "block", "modes", "notes")
+_KEYS = (
+    "$schema",
+    "format",
+    "tactic",
+    "arguments",
+    "grid",
+    "block",
+    "modes",
+    "notes",
+    "masked_grid",
+)
 _ARGUMENT_KEYS = (
     "name",
     "offset",
@@ -62,7 +72,8 @@ def read_abi(library: Library, tactic: str) -> KernelAbi | None:
     modes = fields.child("modes", {})
     modes.close(MODES)
     values = tuple((key, modes.integer(key, value)) for key, value in MODES.items())
-    return KernelAbi(tactic, tuple(arguments), grid, library.location(name), values)
+    masked = fields.boolean("masked_grid", False)
+    return KernelAbi(tactic, tuple(arguments), grid, library.location(name), values, masked)
 
 
 def _read_argument(entry: Fields) -> AbiArgument:

@@ -37,3 +37,5 @@ class KernelAbi:
     location: str = ""
     modes: tuple[tuple[str, int], ...] = ()
     """Descriptor fields that the kernel's arithmetic depends on, with their values."""
+    masked_grid: bool = False
+    """Whether the kernel leaves alone what lies beyond the rows that a launch really has."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -167,16 +168,88 @@ def test_a_strict_plan_refuses_what_the_published_compiler_takes(own, name, edit
     assert strict_refusal(own, profile) == wanted
 
 
-def test_strict_rows_fit_the_profile():
+ROWS = {
+    "verify_rows8": 'kernel depends on "batch", which profile "verify_rows8" does not fix',
+    "exact_rows64_batch4": (
+        'kernel is built for other rows than profile "exact_rows64_batch4" has;'
+        " expected 256, got 4"
+    ),
+}
+
+
+@pytest.mark.parametrize("profile", ROWS)
+def test_strict_rows_fit_the_profile(profile):
+    """A kernel for so many rows is wrong for a launch of fewer, unless it masks them."""
     library = Library(DATA / "library", RealDisk())
     model = json.loads((DATA / "models/qwen-synthetic.json").read_text())
     model["dense_operations"] = model["dense_operations"][:1]
+    for operation in model["fixed_operation_templates"]:
+        operation["profile_names"] = ["verify_rows8", "exact_rows64_batch4"]
     with pytest.raises(BadInput) as caught:
-        plan(library.root, json.dumps(model).encode(), "verify_rows8", strict=True)
-    assert caught.value.line() == (
-        'm.json operation "copy.r4": row count 4 does not occur under profile "verify_rows8";'
-        " expected 8 times a batch of 1 to 16, got 4"
-    )
+        plan(library.root, json.dumps(model).encode(), profile, strict=True)
+    assert caught.value.fact in ROWS[profile]
+    assert caught.value.line().endswith(ROWS[profile])
+
+
+def batched(size: int) -> Callable[[Path], bytes]:
+    """Return a maker of a library whose kernel's grid is the batch, and of a model for it."""
+
+    def make(folder: Path) -> bytes:
+        shutil.copytree(ROOT / "tests/data/plugin/library", folder)
+        shutil.copytree(ROOT / "schemas", folder / "schemas")
+        model = json.loads((folder / "manifests/gfx950/models/pair.json").read_text())
+        graph = model["graph"]
+        del graph["operations"][1], graph["outputs"][1], graph["tensors"][1]
+        graph["operations"][0]["attributes"]["launch_grid"] = [size, 1, 1]
+        return json.dumps(model).encode()
+
+    return make
+
+
+def set_key(path: Path, key: str, value: Any) -> None:
+    path.write_text(json.dumps({**json.loads(path.read_text()), key: value}))
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "lowest", "is_masked", "wanted"),
+    [
+        ("batch", 4, 1, False, 'kernel depends on "batch", which profile "one" does not fix'),
+        ("rows", 4, 1, False, 'kernel depends on "batch", which profile "one" does not fix'),
+        ("batch", 4, 4, False, None),
+        ("rows", 4, 4, False, None),
+        ("batch", 4, 1, True, None),
+        ("batch", 3, 1, True, 'grid is for another "batch" than profile "one" has'),
+        ("rows", 2, 4, False, 'grid is for another "rows" than profile "one" has'),
+        ("other", 2, 1, False, None),
+    ],
+)
+def test_a_grid_of_the_batch_needs_a_profile_that_fixes_it(
+    name, size, lowest, is_masked, wanted, tmp_path
+):
+    folder = tmp_path / "library"
+    data = batched(size)(folder)
+    profile = folder / "manifests/gfx950/profiles/one.json"
+    guards = json.loads(profile.read_text())["guards"]
+    set_key(profile, "guards", {**guards, "batch": {"min": lowest, "max": 4}})
+    record = folder / "manifests/gfx950/contracts/fill_a.json"
+    set_key(record, "grid", [name, 1, 1])
+    if is_masked:
+        set_key(record, "masked_grid", True)
+    if wanted is None:
+        assert len(plan(folder, data, "one", strict=True).kernels) == 1
+        return
+    with pytest.raises(BadInput) as caught:
+        plan(folder, data, "one", strict=True)
+    assert caught.value.fact == wanted
+    assert caught.value.location == "m.json#/graph/operations/0"
+
+
+def test_every_tactic_of_ours_has_an_abi_record():
+    """Strict plans compare shapes, layouts and grids where there is one, and only there."""
+    library = Library(ROOT, RealDisk())
+    catalog = load_catalog(library, derive_pins=True)
+    assert catalog.faults == ()
+    assert set(kernel_abis(library, catalog)) == {tactic.name for tactic in catalog.tactics}
 
 
 def test_strict_contracts_have_one_record():

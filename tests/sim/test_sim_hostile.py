@@ -70,7 +70,7 @@ def test_damaged_instructions_are_refused_found_or_harmless(bench, hsaco, is_ful
     text = read_code_object(hsaco, "bench").section(".text")
     rng = random.Random(5)
     fates: Counter[str] = Counter()
-    for _ in range(300 if is_full else 80):
+    for _ in range(5_000 if is_full else 80):
         damaged = bytearray(hsaco)
         for _ in range(rng.choice((1, 2, 20))):
             damaged[text.offset + rng.randrange(text.size)] = rng.randrange(256)
@@ -80,7 +80,7 @@ def test_damaged_instructions_are_refused_found_or_harmless(bench, hsaco, is_ful
 
 def test_damage_anywhere_in_the_file(bench, hsaco, is_full):
     rng = random.Random(6)
-    for _ in range(300 if is_full else 80):
+    for _ in range(5_000 if is_full else 80):
         damaged = bytearray(hsaco)
         for _ in range(3):
             damaged[rng.randrange(len(damaged))] = rng.randrange(256)

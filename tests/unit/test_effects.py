@@ -12,8 +12,8 @@ from netra_build.core.code_digest import imported_modules
 ROOT = Path(__file__).resolve().parent.parent.parent
 PACKAGE = "netra_build"
 
-STARTS_PROGRAMS = ("netra_build.asm.toolchain", "netra_build.asm.native")
-"""The module that starts programs, and the package that keeps an assembler in a process."""
+STARTS_PROGRAMS = ("netra_build.asm.toolchain", "netra_build.asm.native", "netra_build.mutate.pool")
+"""What starts programs, keeps an assembler in a process, and spreads mutants over processes."""
 
 TOUCHES_FILES = {
     "netra_build.asm.shared_libraries": "follows the links of the libraries that a program loads",

@@ -63,9 +63,11 @@ class AddressSpace:
         """Map uint8 ``data`` across a 4 GiB line, which brings lost carries to light.
 
         The line lies at an odd part of the buffer, so that it cuts a row or a tile: then the
-        carries of a pointer that walks through it count as well as those of its start.
+        carries of a pointer that walks through it count as well as those of its start. A buffer
+        too small to be cut lies in front of it: no base has a low half of zero, which would hide
+        that it was not added.
         """
-        before = min(data.size * 5 // 11, 1 << 31) // ALIGNMENT * ALIGNMENT
+        before = min(data.size * 5 // 11, 1 << 31) // ALIGNMENT * ALIGNMENT or ALIGNMENT
         base = (self._next + 2 * RED_ZONE_BYTES) // RED_ZONE_BYTES * RED_ZONE_BYTES - before
         region = Region(name, base, data, readable, writable)
         self._next = base + data.size + RED_ZONE_BYTES

@@ -16,8 +16,10 @@ from netra_build.asm.disassembly import Disassembly, parse_disassembly
 from netra_build.check.checker import check_code_object
 from netra_build.check.findings import ERROR
 from netra_build.core.errors import BadInput, NetraError, Refused
+from netra_build.mutate.intervals import Bounds
 from netra_build.mutate.mutant import ORDERING, Mutant, Source
-from netra_build.mutate.proofs import Clean, identical, prove_ordering
+from netra_build.mutate.proofs import Clean, identical, prove_ordering, prove_value
+from netra_build.reference.registry import CONTRACTS, FULL_EXPERTS, MOST_TOKENS, Sizes
 from netra_build.reference.scenario import Scenario
 from netra_build.reference.suite import launches
 from netra_build.simulate.findings import ENDLESS_LOOP, Report
@@ -120,6 +122,7 @@ class Judge:
         self.symbol = built.code.kernels[0].symbol
         self._refuse_errors(built)
         self.clean = Clean(built.code, built.code.kernels[0], built.listing, source)
+        self.bounds = contract_bounds(subject.tactic)
         self.budget = DEFAULT_BUDGET
         self.runs = tuple(self._runs(built)) if subject.tactic else ()
 
@@ -139,6 +142,10 @@ class Judge:
             return Verdict(mutant, check, detail)
         if mutant.kind in ORDERING:
             return Verdict(mutant, "", "", prove_ordering(self.clean, mutant))
+        if self.bounds is not None:
+            proof = prove_value(self.clean, built.code, built.listing, mutant, self.bounds)
+            if proof:
+                return Verdict(mutant, "", "", proof)
         check, detail = self._execute(built, self.long_runs)
         return Verdict(mutant, LONG_RUN if check else "", detail)
 
@@ -230,6 +237,16 @@ class Judge:
         except BadInput as error:
             return MODEL, error.fact
         return "", ""
+
+
+def contract_bounds(tactic: str) -> Bounds | None:
+    """Return what the contract of a tactic limits, None when it states no sizes."""
+    contract = CONTRACTS.get(tactic)
+    if contract is None:
+        return None
+    sizes = Sizes(tokens=MOST_TOKENS, experts=FULL_EXPERTS)
+    x, y, z = contract.grid(sizes)
+    return Bounds((x, y, z), contract.block[0], {"topk_ids": (0, FULL_EXPERTS - 1)})
 
 
 def _flaw(scenario: Scenario, outcome: Outcome) -> tuple[str, str]:

@@ -1,4 +1,5 @@
-"""Proofs that a mutant changes nothing: the same bytes, or an ordering that is kept without it.
+"""Proofs that a mutant changes nothing: the same bytes, the same results in every launch that the
+contract allows, or an ordering that is kept without it.
 
 The proof about waits follows the outstanding operations once more, without the wait analysis of
 ``check``: a wait is redundant when nothing is outstanding that it could cover, when only stores
@@ -17,6 +18,7 @@ from netra_build.check.dataflow import run_forward
 from netra_build.check.effects import Effects
 from netra_build.check.flow import Block, Flow, build_flow
 from netra_build.check.waits import wait_counts
+from netra_build.mutate.intervals import RESULT_DECIDES, Bounds, scalar_results
 from netra_build.mutate.mutant import (
     NOP_DELETE,
     NOP_SHRINK,
@@ -96,6 +98,32 @@ def prove_ordering(clean: Clean, mutant: Mutant) -> str:
     if not _touches_memory_after(clean.flow, number):
         return "the program ends behind it without another memory access or barrier"
     return ""
+
+
+def prove_value(
+    clean: Clean, code: CodeObject, listing: Disassembly, mutant: Mutant, bounds: Bounds
+) -> str:
+    """Return why a scalar instruction gives what it gave, whatever was changed about it.
+
+    Up to the instruction both programs run alike, so that it is enough that it leaves the same
+    number in the same register. Empty when there is no proof.
+    """
+    number = clean.instruction_of(mutant.index)
+    if number is None or not mutant.after:
+        return ""
+    kernel = code.kernel(clean.kernel.symbol, clean.source.name)
+    flow = build_flow(kernel, listing)[0]
+    if len(flow.instructions) != len(clean.flow.instructions):
+        return ""
+    ours, theirs = clean.flow.instructions[number], flow.instructions[number]
+    is_alike = clean.flow.effects[number].writes == flow.effects[number].writes
+    if ours.mnemonic != theirs.mnemonic or ours.mnemonic not in RESULT_DECIDES or not is_alike:
+        return ""
+    before = scalar_results(clean.kernel, clean.flow, bounds).get(number)
+    after = scalar_results(kernel, flow, bounds).get(number)
+    if before is None or before != after or not before.is_one_number:
+        return ""
+    return f"the result is {before.low} either way in every launch of the contract"
 
 
 def _is_register_load(effects: Effects, has_barrier: bool) -> bool:

@@ -23,6 +23,7 @@ SLOTS = 9
 BLOCK = 128
 FULL_EXPERTS = 257
 QUICK_EXPERTS = 12
+MOST_TOKENS = 1024
 
 
 @dataclass(frozen=True)
@@ -37,10 +38,10 @@ class Sizes:
     experts: int = QUICK_EXPERTS
 
     def __post_init__(self) -> None:
-        if not 1 <= self.tokens <= 1024 or not 1 <= self.experts <= FULL_EXPERTS:
+        if not 1 <= self.tokens <= MOST_TOKENS or not 1 <= self.experts <= FULL_EXPERTS:
             raise BadInput(
                 "sizes are out of range",
-                expected=f"1 to 1024 tokens and 1 to {FULL_EXPERTS} experts",
+                expected=f"1 to {MOST_TOKENS} tokens and 1 to {FULL_EXPERTS} experts",
                 got=f"{self.tokens} and {self.experts}",
             )
 

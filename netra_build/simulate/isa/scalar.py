@@ -170,11 +170,11 @@ def _extract_unsigned(a: Array, b: Array) -> Array:
 
 
 def _extract_signed(a: Array, b: Array) -> Array:
-    unsigned = bits_of(np.asarray(a))
-    field = _extract_unsigned(unsigned, b)
-    bits = 8 * unsigned.dtype.itemsize
-    width = np.minimum((b >> np.uint32(16)) & np.uint32(0x7F), bits).astype(unsigned.dtype)
-    shift = np.where(width == 0, 0, bits - width).astype(unsigned.dtype)
+    # The shift is arithmetic: a field that reaches beyond the operand continues with its sign.
+    field = bits_of(_extract_unsigned(np.asarray(a), b))
+    bits = 8 * field.dtype.itemsize
+    width = np.minimum((b >> np.uint32(16)) & np.uint32(0x7F), bits).astype(field.dtype)
+    shift = np.where(width == 0, 0, bits - width).astype(field.dtype)
     signed = (field << shift).view(np.asarray(a).dtype) >> shift.astype(np.asarray(a).dtype)
     result: Array = np.where(width == 0, np.zeros_like(signed), signed)
     return result

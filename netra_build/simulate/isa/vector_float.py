@@ -82,12 +82,12 @@ operation("v_frexp_exp_i32_f32", "i32 = f32", single.exponent)
 
 operation("v_add_f64", "f64 = f64 f64", lambda a, b: double.settle(a + b, a, b))
 operation("v_mul_f64", "f64 = f64 f64", lambda a, b: double.settle(a * b, a, b))
-operation("v_max_f64", "f64 = f64 f64", lambda a, b: double.quiet(np.fmax(a, b)))
-operation("v_min_f64", "f64 = f64 f64", lambda a, b: double.quiet(np.fmin(a, b)))
+operation("v_max_f64", "f64 = f64 f64", double.maximum)
+operation("v_min_f64", "f64 = f64 f64", double.minimum)
 operation("v_fma_f64", "f64 = f64 f64 f64", double.fma)
 operation("v_fmac_f64", "f64 = f64 f64 f64", double.fma, reads_dst=True)
 operation("v_rcp_f64", "f64 = f64", lambda a: double.settle(1.0 / a, a))
-operation("v_rsq_f64", "f64 = f64", lambda a: double.settle(1.0 / np.sqrt(a), a))
+operation("v_rsq_f64", "f64 = f64", double.reciprocal_root)
 operation("v_sqrt_f64", "f64 = f64", lambda a: double.settle(np.sqrt(a), a))
 operation("v_floor_f64", "f64 = f64", lambda a: double.quiet(np.floor(a)))
 operation("v_ceil_f64", "f64 = f64", lambda a: double.quiet(np.ceil(a)))
@@ -184,9 +184,9 @@ def _mixed(name: str, half: str) -> None:
     register(name, build_mixed)
 
 
-_mixed("v_fma_mix_f32 v_mad_mix_f32", "")
-_mixed("v_fma_mixlo_f16 v_mad_mixlo_f16", "lo")
-_mixed("v_fma_mixhi_f16 v_mad_mixhi_f16", "hi")
+_mixed("v_fma_mix_f32", "")
+_mixed("v_fma_mixlo_f16", "lo")
+_mixed("v_fma_mixhi_f16", "hi")
 
 
 def _pack_halves(a: Array, b: Array) -> Array:

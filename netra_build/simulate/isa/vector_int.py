@@ -186,10 +186,11 @@ def _field_unsigned(a: Array, offset: Array, width: Array) -> Array:
 
 
 def _field_signed(a: Array, offset: Array, width: Array) -> Array:
+    # The shift is arithmetic: a field that reaches beyond bit 31 continues with the sign.
     bits = (width & U(31)).astype(np.int32)
-    field = _field_unsigned(a.view(U), offset, width)
+    moved = a >> (offset & U(31)).astype(np.int32)
     up = np.where(bits == 0, 0, 32 - bits).astype(np.int32)
-    return np.where(bits == 0, np.int32(0), (field.view(np.int32) << up) >> up)
+    return np.where(bits == 0, np.int32(0), (moved << up) >> up)
 
 
 def _bit_count(a: Array, b: Array) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import shutil
 import tempfile
@@ -69,10 +70,22 @@ def _fill(fresh: Path, files: Mapping[str, bytes], folders: Iterable[str], locat
     fresh.chmod(0o755)
     for name in folders:
         (fresh / relative_name(name, location)).mkdir(parents=True, exist_ok=True)
+    made: set[str] = set()
     for name, data in files.items():
-        path = fresh / relative_name(name, location)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
+        path = os.path.join(fresh, relative_name(name, location))
+        parent = os.path.dirname(path)
+        if parent not in made:
+            os.makedirs(parent, exist_ok=True)
+            made.add(parent)
+        # Unbuffered: an engine has thousands of small files, each written with one call.
+        with open(path, "wb", buffering=0) as stream:
+            _write_all(stream, data)
+
+
+def _write_all(stream: io.FileIO, data: bytes) -> None:
+    rest = memoryview(data)
+    while len(rest):
+        rest = rest[stream.write(rest) or 0 :]
 
 
 def _take_place(fresh: Path, place: Path) -> None:

@@ -13,6 +13,7 @@ from netra_build.choose.verify import ValidationOptions, verify_engine
 from netra_build.commands.library_option import add_library_root, library_anchors
 from netra_build.commands.places import add_toolchain, toolchain_of
 from netra_build.core.canonical_json import canonical_text
+from netra_build.core.collector import collector_paused
 from netra_build.core.disk import Disk, RealDisk
 from netra_build.core.errors import ToolchainFailed
 from netra_build.load.library import Library, open_library
@@ -43,7 +44,8 @@ def run(options: argparse.Namespace) -> int:
     library = open_library(disk, options.library_root, anchors)
     wanted = ValidationOptions(options.self_contained, options.strict)
     tools = _tools(options, library, disk)
-    verdict = verify_engine(options.engine, disk, library, wanted, tools)
+    with collector_paused():
+        verdict = verify_engine(options.engine, disk, library, wanted, tools)
     result = verdict.summary
     if options.build:
         engine = EngineFolder(options.engine, disk)

@@ -12,6 +12,7 @@ import SCons.Errors
 from netra_build import requests
 from netra_build.asm.native.session import with_native_part
 from netra_build.asm.toolchain import Toolchain, find_toolchain
+from netra_build.core.collector import collector_paused
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import NetraError
 from netra_build.core.execute import Execution, Folders
@@ -106,7 +107,8 @@ def _declare(env: Any, plan: Callable[..., Graph], kind: str, options: dict[str,
     out, root = options.pop("out", None), options.pop("library_root", None)
     try:
         library = library_of(env, root)
-        graph = plan(library, **options)
+        with collector_paused():
+            graph = plan(library, **options)
         build = env["NETRA_BUILD"]
         folder = out or (f"{build}/{kind}/{graph.name}" if kind else build)
         execution = _execution(env, graph, library, folder, options.get("golden_root"))

@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--kinds", metavar="K,K", help=f"ordering, value, or some of: {', '.join(KINDS)}"
     )
-    parser.add_argument("--seed", type=int, default=1, help="of the sample and of the inputs")
+    parser.add_argument("--seed", type=int, default=1, help="of the sample")
     parser.add_argument(
         "--sample", type=int, default=SAMPLE, metavar="N", help="value mutants of one kernel"
     )

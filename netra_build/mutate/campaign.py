@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from netra_build.mutate.guards import Template, guard_verdicts
 from netra_build.mutate.judge import Subject, Verdict
@@ -28,7 +28,10 @@ SAMPLE = 200
 
 @dataclass(frozen=True)
 class Plan:
-    """What to make. ``sample`` value mutants are chosen by ``seed``, None takes all of them."""
+    """What to make. ``sample`` value mutants are chosen by ``seed``, None takes all of them.
+
+    The inputs of launches have the seed of the subject.
+    """
 
     kinds: tuple[str, ...] = KINDS
     seed: int = 1
@@ -46,7 +49,7 @@ def run_campaign(
     """
     source = read_unit(subject.name, subject.unit)
     chosen, possible = choose_mutants(source, plan)
-    verdicts = list(judge_all(replace(subject, seed=plan.seed), place, chosen, plan.jobs))
+    verdicts = list(judge_all(subject, place, chosen, plan.jobs))
     if template is not None and GUARD in plan.kinds:
         guards = list(guard_verdicts(template, place.open()))
         possible[GUARD] = len(guards)

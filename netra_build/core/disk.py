@@ -74,17 +74,17 @@ class RealDisk:
         return _test(path.is_dir)
 
     def files_under(self, folder: Path, suffix: str = "") -> tuple[Path, ...]:
-        """Return the regular files below ``folder`` with ``suffix``, in path order.
+        """Return the regular files below ``folder``, in path order.
 
+        With a suffix also what is called so and is none - a device, a link to nothing or to a
+        folder - because reading it then says what is wrong, and leaving it out would hide it.
         Folders that are symlinks are not entered, so a loop cannot trap the walk.
         """
-        found = [
-            Path(base) / name
-            for base, _, names in os.walk(folder, followlinks=False)
-            for name in names
-            if name.endswith(suffix)
-        ]
-        return tuple(sorted(path for path in found if path.is_file()))
+        found = []
+        for base, folders, names in os.walk(folder, followlinks=False):
+            links = [name for name in folders if suffix and os.path.islink(f"{base}/{name}")]
+            found += [Path(base) / name for name in (*names, *links) if name.endswith(suffix)]
+        return tuple(sorted(path for path in found if suffix or path.is_file()))
 
     def remove(self, path: Path) -> None:
         """Remove one file; a file that is already gone is fine."""

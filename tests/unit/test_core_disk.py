@@ -172,8 +172,10 @@ def test_files_are_listed_in_path_order_without_entering_links(tmp_path):
     (top / "loop").symlink_to(top)
     (top / "out").symlink_to(outside)
     (top / "gone.s").symlink_to(tmp_path / "gone")
+    (top / "out.s").symlink_to(outside)
     os.mkfifo(top / "fifo.s")
-    assert DISK.files_under(top, ".s") == (top / "a/1.s", top / "b/z.s", top / "b.s")
+    wanted = ("a/1.s", "b/z.s", "b.s", "fifo.s", "gone.s", "out.s")
+    assert DISK.files_under(top, ".s") == tuple(top / name for name in wanted)
     assert DISK.files_under(top) == (
         top / "a/1.inc",
         top / "a/1.s",

@@ -14,6 +14,7 @@ from netra_build.core.errors import EXIT_BAD_INPUT, EXIT_OUR_BUG, BadInput, Netr
 from netra_build.core.nearest import nearest_hint
 
 COMMANDS = {
+    "build": "build",
     "check": "check",
     "compile": "compile",
     "completion": "completion",

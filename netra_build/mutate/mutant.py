@@ -47,7 +47,7 @@ VALUE = (SWAP, IMMEDIATE, MATRIX, REGISTER, DPP, CONDITION, EXEC_BOUND, DELETE, 
 KINDS = (*ORDERING, *VALUE)
 
 SMALL_KIND = 8
-"""A kind with at most this many mutants is never sampled."""
+"""A kind with at most this many mutants is not sampled, as long as the sample has room."""
 
 
 @dataclass(frozen=True)
@@ -108,9 +108,10 @@ def choose(mutants: Sequence[Mutant], count: int, seed: int) -> list[Mutant]:
     by_kind: dict[str, list[int]] = {}
     for at, mutant in enumerate(mutants):
         by_kind.setdefault(mutant.kind, []).append(at)
+    least = max(1, min(SMALL_KIND, count // len(by_kind)))
     chosen: list[int] = []
     for kind, places in by_kind.items():
-        share = max(SMALL_KIND, -(-count * len(places) // len(mutants)))
+        share = max(least, -(-count * len(places) // len(mutants)))
         generator = random.Random(f"{seed} {kind}")
         chosen += generator.sample(places, min(share, len(places)))
     return [mutants[at] for at in sorted(chosen)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+from every_integer import signed
 from every_numbers import (
     F16,
     F32,
@@ -38,10 +39,6 @@ WHOLE = {"floor": math.floor, "ceil": math.ceil, "trunc": math.trunc, "rndne": r
 ROWS = []
 
 
-def bits_signed(value: int, bits: int) -> int:
-    return value - (value >> bits - 1 << bits)
-
-
 def near_cancel(f: Format):
     """Draw operands whose product and addend cancel to a few digits, now and then."""
 
@@ -53,6 +50,20 @@ def near_cancel(f: Format):
             for _ in range(2)
         )
         return a, b, times(f, a, b) + rng.randrange(-1, 2) ^ f.sign
+
+    return draw
+
+
+def large(f: Format):
+    """Draw products that overflow beside an infinite addend, or one that brings them back."""
+
+    def draw(rng) -> tuple[int, int, int]:
+        a, b = (f.infinity - 1 - rng.getrandbits(f.mantissa_bits + 2) for _ in range(2))
+        one = f.bias << f.mantissa_bits
+        c = rng.choice((f.infinity, f.largest, f.largest - 1))
+        signs = (f.sign * rng.getrandbits(1) for _ in range(3))
+        b = rng.choice((b, one, one + 1, one + f.mantissa_bits))
+        return tuple(bits | sign for bits, sign in zip((a, b, c), signs, strict=True))
 
     return draw
 
@@ -71,6 +82,13 @@ for _f in (F16, F32, F64):
             lambda a, b, c, f=_f: fused(f, a, b, c),
             f"v_fma_{_n} {{x}}, {{a}}, {{b}}, {{c}} ; digits cancel",
             draw=near_cancel(_f),
+        ),
+        row(
+            f"v_fma_{_n}",
+            f"{_n} {_n} {_n} : {_n}_lo",
+            lambda a, b, c, f=_f: fused(f, a, b, c),
+            f"v_fma_{_n} {{x}}, {{a}}, {{b}}, {{c}} ; large",
+            draw=large(_f),
         ),
         row(f"v_max_{_n}", f"{_n} {_n} : {_n}", lambda a, b, f=_f: pick(f, max, a, b)),
         row(f"v_min_{_n}", f"{_n} {_n} : {_n}", lambda a, b, f=_f: pick(f, min, a, b)),
@@ -105,27 +123,27 @@ ROWS += [
     row("v_frexp_exp_i16_f16", "f16 : u32", lambda a: exponent(F16, a) & 0xFFFF),
     row("v_frexp_exp_i32_f32", "f32 : u32", lambda a: exponent(F32, a)),
     row("v_frexp_exp_i32_f64", "f64 : u32", lambda a: exponent(F64, a)),
-    row("v_ldexp_f16", "f16 u16 : f16", lambda a, n: scaled(F16, a, bits_signed(n, 16))),
+    row("v_ldexp_f16", "f16 u16 : f16", lambda a, n: scaled(F16, a, signed(n, 16))),
     row(
         "v_ldexp_f16",
         "f16 u16 : f16",
-        lambda a, n: scaled(F16, a, bits_signed(n, 16)),
+        lambda a, n: scaled(F16, a, signed(n, 16)),
         "{plain} ; small powers",
         draw=small_power(16, 30),
     ),
-    row("v_ldexp_f32", "f32 u32 : f32", lambda a, n: scaled(F32, a, bits_signed(n, 32))),
+    row("v_ldexp_f32", "f32 u32 : f32", lambda a, n: scaled(F32, a, signed(n, 32))),
     row(
         "v_ldexp_f32",
         "f32 u32 : f32",
-        lambda a, n: scaled(F32, a, bits_signed(n, 32)),
+        lambda a, n: scaled(F32, a, signed(n, 32)),
         "{plain} ; small powers",
         draw=small_power(32, 200),
     ),
-    row("v_ldexp_f64", "f64 u32 : f64", lambda a, n: scaled(F64, a, bits_signed(n, 32))),
+    row("v_ldexp_f64", "f64 u32 : f64", lambda a, n: scaled(F64, a, signed(n, 32))),
     row(
         "v_ldexp_f64",
         "f64 u32 : f64",
-        lambda a, n: scaled(F64, a, bits_signed(n, 32)),
+        lambda a, n: scaled(F64, a, signed(n, 32)),
         "{plain} ; small powers",
         draw=small_power(64, 1500),
     ),
@@ -173,6 +191,27 @@ for _f in (F32, F64):
             f"{_move} {{x}}, {{c}}\nv_fmac_{_f.name} {{x}}, {{a}}, {{b}}",
         )
     )
+
+ROWS += [
+    row(
+        "v_fma_f16",
+        "f16 f16 f16 u32 : f16_lo u16_hi",
+        lambda a, b, c, old: (fused(F16, a, b, c), old >> 16),
+        "v_mov_b32 {x}, {d}\nv_fma_f16 {x}, {a}, {b}, {c}\nv_mov_b32 {y}, {x}",
+    ),
+    row(
+        "v_fma_f16",
+        "f16 f16x2 f16 u32 : f16_hi u16_lo",
+        lambda a, b, c, old: (fused(F16, a, b >> 16, c), old),
+        "v_mov_b32 {x}, {d}\nv_fma_f16 {x}, {a}, {b}, {c} op_sel:[0,1,0,1]\nv_mov_b32 {y}, {x}",
+    ),
+    row(
+        "v_div_fixup_f16",
+        "f16 f16 f16 u32 : u16_hi",
+        lambda q, b, a, old: old >> 16,
+        "v_mov_b32 {x}, {d}\nv_div_fixup_f16 {x}, {a}, {b}, {c}",
+    ),
+]
 
 # Pairs
 

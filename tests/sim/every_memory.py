@@ -14,6 +14,7 @@ FILL_LDS = "ds_write_b128 {l}, {a}\ns_waitcnt lgkmcnt(0)\n"
 DONE = "\ns_waitcnt vmcnt(0) lgkmcnt(0)"
 WIDTHS = {"dword": 4, "dwordx2": 8, "dwordx3": 12, "dwordx4": 16}
 FAMILIES = {"global": "{p}, V, s[4:5]", "flat": "{f}, V", "buffer": "V, {p}, {r}, 0 offen"}
+"""How an atomic of each family names its place; V is the data."""
 
 
 def words(width: int) -> str:
@@ -346,11 +347,7 @@ for _bits, _tail in ((32, ""), (64, "_x2")):
         old, other, want, new = _three(rng, bits)
         return old, other, new, want
 
-    for _family, _address in {
-        "global": "{p}, V, s[4:5]",
-        "flat": "{f}, V",
-        "buffer": "V, {p}, {r}, 0 offen",
-    }.items():
+    for _family, _address in FAMILIES.items():
         _text = "v_mov_b32 v60, {c}\nv_mov_b32 v61, {d}\n"
         _span = "v[60:61]"
         if _bits == 64:
@@ -359,8 +356,12 @@ for _bits, _tail in ((32, ""), (64, "_x2")):
         _fold = lambda old, new, want: new if old == want else old  # noqa: E731
         _plain = _address.replace("V", _span)
         atomic(_name, _kind, _fold, f"{_text}{_name} {_plain} offset:8", False, _pair)
-        if _family != "buffer":
-            atomic(_name, _kind, _fold, f"{_text}{_name} {{x}}, {_plain} offset:8 sc0", True, _pair)
+        _returning = f"{_text}{_name} {{x}}, {_plain} offset:8 sc0"
+        if _family == "buffer":
+            # The data registers receive what memory held.
+            _returning = f"{_text}{_name} {_plain} offset:8 sc0\ns_waitcnt vmcnt(0)\n"
+            _returning += "v_mov_b64 {x}, v[60:61]" if _bits == 64 else "v_mov_b32 {x}, v60"
+        atomic(_name, _kind, _fold, _returning, True, _pair)
 
 FLOATS = {
     "add_f32": ("f32", lambda old, new: plus(F32, old, new)),

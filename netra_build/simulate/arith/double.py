@@ -76,7 +76,8 @@ def _nearest_root(a: float, guess: float) -> float:
 def fma(a: Array, b: Array, c: Array) -> Array:
     """Return a * b + c with one rounding, lane by lane in exact fractions."""
     a, b, c = np.broadcast_arrays(a, b, c)
-    result = np.array(a * b + c)
+    # A product of finite numbers never cancels an infinite addend, however large it is.
+    result = np.where(np.isfinite(a) & np.isfinite(b) & np.isinf(c), c, a * b + c)
     finite = np.isfinite(a) & np.isfinite(b) & np.isfinite(c)
     for place in map(tuple, np.argwhere(finite)):
         x, y, z = Fraction(float(a[place])), Fraction(float(b[place])), Fraction(float(c[place]))

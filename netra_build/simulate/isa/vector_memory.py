@@ -260,9 +260,10 @@ def _buffer_atomic(atomic: Atomic) -> Build:
         locate = locate_buffer(d, context, address, records, base)
         if "sc0" not in d.modifiers:
             return build_atomic(d, context, locate, d.operands[0], None, atomic)
-        if atomic.operands != atomic.width // 4:
-            raise Unsupported("a returning compare-and-swap of a buffer")
-        return build_atomic(d, context, locate, d.operands[0], d.operands[0], atomic)
+        # The old value replaces the first registers of the data, which a swap has more of.
+        data = d.operands[0]
+        dst = Operand(data.kind, data.text, data.index, atomic.width // 4)
+        return build_atomic(d, context, locate, data, dst, atomic)
 
     return build
 

@@ -113,10 +113,7 @@ for _f in (F16, F32):
 
 
 def small_power(bits: int, reach: int):
-    def draw(rng) -> tuple[int, int]:
-        return rng.getrandbits(bits), rng.randrange(-reach, reach) & 0xFFFFFFFF
-
-    return draw
+    return lambda rng: (rng.getrandbits(bits), rng.randrange(-reach, reach) & 0xFFFFFFFF)
 
 
 ROWS += [

@@ -48,7 +48,8 @@ def field(value: int, offset: int, width: int) -> int:
 
 def signed_field(value: int, offset: int, width: int) -> int:
     width &= 31
-    part = field(value, offset, width)
+    # Bits beyond bit 31 are copies of the sign.
+    part = field(signed(value), offset, width)
     return part - (1 << width) if width and part >> (width - 1) else part
 
 

@@ -25,7 +25,8 @@ def field(value: int, control: int, bits: int = 32) -> int:
 
 def signed_field(value: int, control: int) -> int:
     width = control >> 16 & 0x7F
-    part = field(value, control)
+    # Bits beyond the operand are copies of its sign.
+    part = field(signed(value), control)
     return part - (1 << width) if 0 < width < 32 and part >> (width - 1) else part
 
 

@@ -48,8 +48,7 @@ def field(value: int, offset: int, width: int) -> int:
 
 def signed_field(value: int, offset: int, width: int) -> int:
     width &= 31
-    # Bits beyond bit 31 are copies of the sign.
-    part = field(signed(value), offset, width)
+    part = field(signed(value), offset, width)  # beyond bit 31 come copies of the sign
     return part - (1 << width) if width and part >> (width - 1) else part
 
 

@@ -81,8 +81,8 @@ def tactic_graph(name: str, units: Sequence[Unit]) -> Graph:
     """Return the graph that builds, proves and checks the specializations of one tactic."""
     actions = code_object_actions(units)
     actions += include_actions(units)
-    actions.append(_summary(units, name))
-    return _graph(name, actions, None, ())
+    actions.append(_summary(units, name, sorted(_products(actions))))
+    return _graph(name, actions, Place(Root.OUT, SUMMARY_NAME), ())
 
 
 def equivalence_graph(units: Sequence[Unit]) -> Graph:
@@ -221,9 +221,10 @@ def _evidence(units: Sequence[Unit]) -> dict[str, Place]:
     return found
 
 
-def _summary(units: Sequence[Unit], subject: str) -> Action:
+def _summary(units: Sequence[Unit], subject: str, files: Sequence[str] = ()) -> Action:
     reports = {unit.label: report for unit, report in _reports(units)}
-    return tabulate.STAGE.apply(subject, reports, {"summary": Place(Root.OUT, SUMMARY_NAME)})
+    output = {"summary": Place(Root.OUT, SUMMARY_NAME)}
+    return tabulate.STAGE.apply(subject, reports, output, {"files": list(files)})
 
 
 def _reports(units: Sequence[Unit]) -> list[tuple[Unit, Place]]:

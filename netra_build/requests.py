@@ -31,7 +31,7 @@ from netra_build.choose.units import (
     with_candidates,
 )
 from netra_build.core.disk import confined_path
-from netra_build.core.errors import BadInput
+from netra_build.core.errors import BadInput, Refused
 from netra_build.core.graph import Graph, Root
 from netra_build.core.nearest import nearest_hint
 from netra_build.load.build_recipe import read_recipe
@@ -49,7 +49,7 @@ from netra_build.records.build_recipe import (
     ObjectsRecipe,
     Recipe,
 )
-from netra_build.records.plan import EnginePlan
+from netra_build.records.plan import EnginePlan, OperationPlan
 from netra_build.records.tactic import Catalog, FixedTactic
 from netra_build.stages.take_golden import check_golden_object
 
@@ -110,6 +110,8 @@ def engine_graph(library: Library, request: EngineRequest) -> Graph:
     if request.locked:
         refuse_unpinned(tactics)
     stale = unpinned(tactics)
+    if recipe.is_strict and not recipe.allow_fallback:
+        _refuse_fallbacks(plan, recipe)
     units = engine_units(library, plan, recipe)
     if recipe.candidates:
         catalog = load_catalog(library, derive_pins=True)
@@ -121,7 +123,7 @@ def engine_graph(library: Library, request: EngineRequest) -> Graph:
         golden_objects=golden_objects(plan) if request.golden_root else (),
         recipe=recipe.document(),
         not_pinned=stale,
-        notes=(*(f"not pinned: {name}" for name in stale), *_fallbacks(plan)),
+        notes=(*(f"not pinned: {name} (netra pin)" for name in stale), *_fallback_notes(plan)),
     )
     return pipeline.engine_graph(parts, units)
 
@@ -197,19 +199,23 @@ def tactic_graph(library: Library, asked: str, *, locked: bool = False) -> Graph
     return pipeline.tactic_graph(tactic_id(tactic), units)
 
 
-def equivalence_graph(library: Library, *, locked: bool = False) -> Graph:
-    """Return the graph that compares every tactic with its golden sources."""
-    return pipeline.equivalence_graph(_all_units(library, locked))
+def equivalence_graph(
+    library: Library, *, locked: bool = False, tactic: str | None = None
+) -> Graph:
+    """Return the graph that compares every tactic, or one, with its golden sources."""
+    return pipeline.equivalence_graph(_all_units(library, locked, tactic))
 
 
-def checks_graph(library: Library, *, locked: bool = False) -> Graph:
-    """Return the graph that checks every tactic statically."""
-    return pipeline.checks_graph(_all_units(library, locked))
+def checks_graph(library: Library, *, locked: bool = False, tactic: str | None = None) -> Graph:
+    """Return the graph that checks every tactic, or one, statically."""
+    return pipeline.checks_graph(_all_units(library, locked, tactic))
 
 
-def numerics_graph(library: Library, *, seeds: Sequence[int], locked: bool = False) -> Graph:
-    """Return the graph that simulates every tactic with a numeric contract, with these seeds."""
-    return pipeline.numerics_graph(_all_units(library, locked), seeds)
+def numerics_graph(
+    library: Library, *, seeds: Sequence[int], locked: bool = False, tactic: str | None = None
+) -> Graph:
+    """Return the graph that simulates every tactic with a numeric contract, or one, with seeds."""
+    return pipeline.numerics_graph(_all_units(library, locked, tactic), seeds)
 
 
 def plan_recipe(library: Library, recipe: EngineRecipe, golden_root: str | None) -> EnginePlan:
@@ -238,19 +244,41 @@ def plan_recipe(library: Library, recipe: EngineRecipe, golden_root: str | None)
     return plan_engine(model, profile, catalog, known, replace(options, golden=golden))
 
 
-def _fallbacks(plan: EnginePlan) -> list[str]:
-    """Return a note for each kernel operation that the framework will run, with the reasons."""
-    notes = []
-    for operation in plan.operations:
-        if operation.operation.kind != "fixed_kernel" or operation.selection.symbol is not None:
-            continue
-        tried = operation.selection.candidates
-        near = [c for c in tried if c.reasons and len(c.reasons) == 1] or tried[:1]
-        why = "; ".join(f"{c.tactic}: {', '.join(c.reasons)}" for c in near[:3])
-        notes.append(
-            f"fallback: {operation.operation.name} runs {operation.selection.fallback} ({why})"
+def _fallen_back(plan: EnginePlan) -> list[OperationPlan]:
+    """Return the kernel operations that no tactic meets, though the profile is theirs."""
+    return [
+        operation
+        for operation in plan.operations
+        if operation.operation.kind == "fixed_kernel"
+        and operation.selection.symbol is None
+        and any(candidate.tactic for candidate in operation.selection.candidates)
+    ]
+
+
+def _refuse_fallbacks(plan: EnginePlan, recipe: EngineRecipe) -> None:
+    """Raise ``Refused`` with every candidate when an operation lost its kernel."""
+    for operation in _fallen_back(plan):
+        raise Refused(
+            f'no tactic meets operation "{operation.operation.name}"',
+            location=recipe.location,
+            detail="\n".join(_reasons(operation, 8)),
+            hint=f"allow_fallback: true lets {operation.selection.fallback} run it",
         )
-    return notes
+
+
+def _fallback_notes(plan: EnginePlan) -> list[str]:
+    """Return a note for each kernel operation that the framework will run."""
+    return [
+        f"fallback: {operation.operation.name} runs {operation.selection.fallback} "
+        f"({'; '.join(_reasons(operation, 1))})"
+        for operation in _fallen_back(plan)
+    ]
+
+
+def _reasons(operation: OperationPlan, most: int) -> list[str]:
+    """Return the nearest candidates, those with the fewest reasons first, and why not."""
+    tried = sorted(operation.selection.candidates, key=lambda candidate: len(candidate.reasons))
+    return [f"{candidate.tactic}: {', '.join(candidate.reasons)}" for candidate in tried[:most]]
 
 
 def _read_golden(library: Library, item: GoldenObject, root: Path) -> bytes:
@@ -266,9 +294,14 @@ def _abi_by_tactic(library: Library, catalog: Catalog) -> dict[str, KernelAbi]:
     return {name: abi for name, abi in records.items() if abi is not None}
 
 
-def _all_units(library: Library, locked: bool) -> list[Unit]:
-    """Return one unit for each golden source of the library."""
+def _all_units(library: Library, locked: bool, asked: str | None) -> list[Unit]:
+    """Return one unit for each golden source of the library, or of one tactic."""
     catalog = load_catalog(library, derive_pins=True)
+    if asked is not None:
+        tactic = find_tactic(catalog, asked, "tactic")
+        if locked:
+            refuse_unpinned([tactic])
+        return tactic_units(library, tactic, Root.WORK, gate=False)
     for fault in catalog.faults:
         raise fault.error
     tactics = [t for t in catalog.tactics if library.disk.is_folder(_golden_folder(library, t))]

@@ -13,6 +13,7 @@ from netra_build.core.graph import Place, Root
 from netra_build.core.nearest import nearest_hint
 from netra_build.load.evidence import has_evidence, require_evidence
 from netra_build.load.golden import golden_sources, match_golden
+from netra_build.load.kernel_abi import FOLDER as ABI_FOLDER
 from netra_build.load.kernel_abi import read_abi
 from netra_build.load.library import Library
 from netra_build.records.abi import KernelAbi
@@ -183,9 +184,14 @@ def tactic_units(library: Library, tactic: FixedTactic, home: Root, *, gate: boo
     """
     name = tactic_id(tactic)
     sources, abi = golden_sources(library, name), read_abi(library, name)
-    if not sources or abi is None:
-        lack = "no ABI record" if sources else "no golden source"
-        raise EvidenceIncomplete(f'"{name}" has {lack}', location=tactic.location)
+    if not sources:
+        raise EvidenceIncomplete(
+            f'"{name}" has no golden source',
+            location=tactic.location,
+            hint=f"write golden/gfx950/{name}/kernel.s, then netra golden accept {name}",
+        )
+    if abi is None:
+        raise missing_abi(library, name)
     return [
         Unit(
             name=golden.symbol,
@@ -259,6 +265,12 @@ def _member(
     return Member(instance, arguments, read_abi(library, tactic), golden)
 
 
+def missing_abi(library: Library, tactic: str) -> BadInput:
+    """Return the error for a tactic whose kernargs nothing states."""
+    place = library.location(f"{ABI_FOLDER}/{tactic}.json")
+    return BadInput(f'"{tactic}" has no ABI record', location=place, hint="write it there")
+
+
 def refuse_unproven(library: Library, tactic: FixedTactic, golden: GoldenSource | None) -> None:
     """Raise unless evidence of the golden bytes carries the tactic's maturity.
 
@@ -280,8 +292,7 @@ def _recipe_member(
         )
     abi = read_abi(library, member.tactic)
     if abi is None:
-        fact = f'"{member.tactic}" has no ABI record'
-        raise EvidenceIncomplete(fact, location=tactic.location)
+        raise missing_abi(library, member.tactic)
     _refuse_open(tactic, member)
     closing = Closing(
         member.definitions, UNIT_GRID, tactic.fallback, member.symbol, member.macro_symbols

@@ -21,6 +21,16 @@ JOURNAL = ".netra-unfinished.json"
 JOURNAL_FORMAT = "netra-journal-1"
 
 
+def refuse_unfinished(folder: Path, disk: Disk) -> None:
+    """Raise ``BadInput`` when a build of this folder was cut off or failed."""
+    if disk.is_file(folder / JOURNAL):
+        raise BadInput(
+            "folder is not whole: a build of it was cut off or failed",
+            location=str(folder),
+            hint="build it again",
+        )
+
+
 Listing = Callable[[dict[str, Json]], Json]
 """Returns the names of the other files from a seal."""
 
@@ -51,7 +61,10 @@ class Product:
 
     def refuse_foreign(self) -> None:
         """Raise ``BadInput`` when the folder holds files but neither seal nor journal of ours."""
-        if not self.disk.is_folder(self.folder) or self._known_names() is not None:
+        if not self.disk.is_folder(self.folder):
+            self._refuse_file()
+            return
+        if self._known_names() is not None:
             return
         found = self.disk.files_under(self.folder)
         if found:
@@ -61,6 +74,13 @@ class Product:
                 location=str(self.folder),
                 hint="name a new folder or an engine directory",
             )
+
+    def _refuse_file(self) -> None:
+        for path in (self.folder, *self.folder.parents):
+            if self.disk.is_folder(path):
+                return
+            if self.disk.exists(path):
+                raise BadInput("not a folder", location=str(path), hint="name a folder with out=")
 
     def begin(self) -> None:
         """Withdraw the seal and remove what the former product alone had; done once a build."""

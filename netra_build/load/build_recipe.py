@@ -32,7 +32,15 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 _COMMON = frozenset({"format", "kind"})
 _ENGINE_KEYS = frozenset({"model", "profile"})
 _ENGINE_OPTIONS = frozenset(
-    {"allow_experimental", "golden", "checkpoint_hash", "share_code", "placement", "candidates"}
+    {
+        "allow_experimental",
+        "golden",
+        "checkpoint_hash",
+        "share_code",
+        "placement",
+        "candidates",
+        "allow_fallback",
+    }
 )
 _OBJECTS_KEYS = frozenset({"deployment", "artifacts"})
 _OBJECTS_OPTIONS = frozenset({"allow_experimental"})
@@ -69,6 +77,7 @@ def _read_engine(document: Located, name: str, location: str) -> EngineRecipe:
         placement=_optional(
             entries, "placement", lambda node: _one_of(node, PLACEMENTS), PLACEMENTS[0]
         ),
+        allow_fallback=_optional(entries, "allow_fallback", Located.boolean, False),
         candidates=_optional(entries, "candidates", _texts, ()),
     )
 

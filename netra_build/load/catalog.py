@@ -38,6 +38,7 @@ def load_catalog(library: Library, *, derive_pins: bool = False) -> Catalog:
     for name in library.json_names(f"manifests/{TARGET}/tactics"):
         document = library.read_object(name)
         if document.get("format") != FORMAT_CATALOG:
+            _refuse_other_version(document.get("format"), library.location(name))
             continue
         fields = Fields(document, library.location(name))
         evidence = _read_head(fields)
@@ -56,6 +57,18 @@ def load_catalog(library: Library, *, derive_pins: bool = False) -> Catalog:
         tactics.values(), key=lambda tactic: (tactic.operation, tactic.rank, tactic.name)
     )
     return Catalog(tuple(order), tuple(faults), reader.source_by_name)
+
+
+def _refuse_other_version(found: Json, location: str) -> None:
+    """Refuse a catalog of another version; files of another kind are no catalogs at all."""
+    kind = FORMAT_CATALOG.rpartition("-")[0]
+    if isinstance(found, str) and found.startswith(kind):
+        raise BadInput(
+            "catalog has an unknown format version",
+            location=f"{location}#/format",
+            expected=f'"{FORMAT_CATALOG}"',
+            got=f'"{found[:80]}"',
+        )
 
 
 def _fault(key: str, entry: Fields, error: NetraError) -> CatalogFault:

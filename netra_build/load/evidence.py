@@ -11,6 +11,9 @@ from netra_build.load.library import Library
 from netra_build.records.evidence import FORMAT, HARDWARE, SCOPES, SIMULATED, Evidence
 from netra_build.records.golden import GoldenSource
 
+LEAST_SEEDS = 20
+"""Random inputs that simulated evidence of a verified kernel has to have run."""
+
 FOLDER = "evidence/gfx950"
 NUMERICS_FORMAT = "netra-numerics-1"
 
@@ -60,14 +63,31 @@ def require_evidence(library: Library, golden: GoldenSource, maturity: str) -> N
                 got=evidence.text_sha256,
                 hint="run the kernel again and netra evidence add the new report",
             )
-        if maturity == "verified" or evidence.scope == HARDWARE:
+        if evidence.scope == HARDWARE:
+            return
+        if maturity == "verified":
+            _require_seeds(evidence)
             return
     wanted = "hardware evidence" if maturity == "accepted" else "evidence"
     raise EvidenceIncomplete(
-        f"{golden.label} is {maturity} without {wanted} of its .text",
+        f"{golden.label} cannot be {maturity} without {wanted} of its .text",
         location=FOLDER,
         hint="netra evidence add FILE brings it",
     )
+
+
+def _require_seeds(evidence: Evidence) -> None:
+    """Raise ``EvidenceIncomplete`` when the random inputs ran with too few seeds."""
+    counts = dict(case.rsplit(" x", 1) for case in evidence.cases if " x" in case)
+    seeds = counts.get("random", "0")
+    if not seeds.isdecimal() or int(seeds) < LEAST_SEEDS:
+        raise EvidenceIncomplete(
+            "simulated evidence has too few seeds",
+            location=f"{FOLDER}/{evidence.file_name}",
+            expected=f"at least {LEAST_SEEDS}",
+            got=seeds,
+            hint=f"scons check-numerics tactic={evidence.tactic} makes a report of 50",
+        )
 
 
 def read_evidence(data: bytes, location: str) -> Evidence:

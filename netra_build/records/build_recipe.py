@@ -20,6 +20,7 @@ class EngineRecipe:
 
     ``golden`` tells whether a kernel without a golden source is refused (``required``) or left
     unproven (``optional``). ``share_code`` gives operations of equal code one code object.
+    ``allow_fallback`` lets the framework run a kernel operation that no tactic meets.
     ``candidates`` are tactic ids that are built and proven beside the engine, never selected.
     ``location`` is the recipe's file, for messages. ``is_strict`` is False for a published model
     description that is planned as ``netra compile`` plans it.
@@ -35,6 +36,7 @@ class EngineRecipe:
     share_code: bool = False
     placement: str = PLACEMENTS[0]
     candidates: tuple[str, ...] = ()
+    allow_fallback: bool = False
     is_strict: bool = True
 
     def document(self) -> Json:
@@ -51,6 +53,7 @@ class EngineRecipe:
             "share_code": self.share_code,
             "placement": self.placement,
             "candidates": list(self.candidates),
+            "allow_fallback": self.allow_fallback,
             "strict": self.is_strict,
         }
 

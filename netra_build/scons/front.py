@@ -9,7 +9,7 @@ from typing import Any
 
 from netra_build.core.canonical_json import parse_object
 from netra_build.core.disk import RealDisk
-from netra_build.core.errors import EXIT_REFUSED, BadInput, NetraError
+from netra_build.core.errors import EXIT_BAD_INPUT, EXIT_REFUSED, BadInput, NetraError
 from netra_build.core.nearest import nearest_hint
 from netra_build.requests import recipe_names
 from netra_build.scons.methods import NetraUserError, library_of
@@ -18,7 +18,7 @@ from netra_build.stages.tabulate import summary_text
 VARIABLES = {
     "engine": "build the engine of this recipe (name or file), or of this model (JSON file)",
     "recipe": "build the code objects of this recipe (name or file; JSON: the published form)",
-    "tactic": "build, prove and check this tactic",
+    "tactic": "build, prove and check this tactic; narrows a check target to it",
     "profile": "serving profile, instead of the recipe's",
     "golden_root": "folder that holds the golden code objects to copy",
     "toolchain": "folder of llvm-mc and ld.lld, instead of the one found",
@@ -29,6 +29,15 @@ VARIABLES = {
     "seeds": "check-numerics: how many seeds of random inputs (default 50)",
     "verbose": "1: show files, parameters and whole commands",
 }
+USED_WITH = {
+    "profile": "engine=",
+    "golden_root": "engine=",
+    "seeds": "check-numerics",
+    "allow_unlocked": "recipe=",
+}
+"""Variables that mean something to one question only."""
+
+KNOWN_STATUSES = (1, 2, 3, 4, 5, 70)
 MOST_SEEDS = 10_000
 
 TARGETS = {
@@ -55,7 +64,7 @@ def declare(
 ) -> int:
     """Declare what the command line asks for; print one line and return the status if it cannot."""
     try:
-        values = read_variables(arguments)
+        values = read_variables(arguments, targets)
         env["NETRA_VERBOSE"] = _flag(values, "verbose")
         env["NETRA_ROCM_PATH"] = environment.get("ROCM_PATH", "")
         env["NETRA_TOOLCHAIN"] = values.get("toolchain", "")
@@ -68,12 +77,18 @@ def declare(
     return 0
 
 
-def read_variables(arguments: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables of the command line; refuse unknown names and double questions."""
-    for name in arguments:
+def read_variables(arguments: Mapping[str, str], targets: Sequence[str]) -> dict[str, str]:
+    """Return the variables of the command line.
+
+    Refused with ``BadInput``: an unknown name, an empty value, and a variable that what is asked
+    for does not use.
+    """
+    for name, value in arguments.items():
         if name not in VARIABLES:
             hint = nearest_hint(name, VARIABLES)
             raise BadInput(f'unknown variable "{name}"', location="scons", hint=hint)
+        if not value:
+            raise BadInput(f"{name}= has no value", location="scons")
     asked = [name for name in ("engine", "recipe", "tactic") if name in arguments]
     if "out" in arguments and len(asked) != 1:
         raise BadInput(
@@ -82,37 +97,60 @@ def read_variables(arguments: Mapping[str, str]) -> dict[str, str]:
             expected=1,
             got=len(asked),
         )
+    for name, needed in USED_WITH.items():
+        if name in arguments and needed not in (*targets, *(f"{one}=" for one in asked)):
+            raise BadInput(f"{name}= is used with {needed} only", location="scons")
     return dict(arguments)
 
 
+def _refuse_unknown(targets: Sequence[str]) -> None:
+    """Refuse a word that is no target of ours and no path; SCons would only call it a file."""
+    for target in targets:
+        if target in TARGETS or target == "asked" or any(mark in target for mark in "/.#"):
+            continue
+        if not RealDisk().exists(Path(target)):
+            hint = nearest_hint(target, TARGETS)
+            raise BadInput(f'unknown target "{target}"', location="scons", hint=hint)
+
+
 def _declare_asked(env: Any, values: Mapping[str, str], targets: Sequence[str]) -> None:
+    _refuse_unknown(targets)
     shared = {"locked": _flag(values, "locked")}
     out = {"out": values["out"]} if "out" in values else {}
     engine = {key: values[key] for key in ("profile", "golden_root") if key in values}
+    checks = [target for target in targets if target in TARGETS]
     asked: list[Any] = []
     if "engine" in values:
         asked += env.NetraEngine(values["engine"], **engine, **shared, **out)
     if "recipe" in values:
         unlocked = {"allow_unlocked": _flag(values, "allow_unlocked")}
         asked += env.NetraRecipe(values["recipe"], **unlocked, **shared, **out)
-    if "tactic" in values:
+    if "tactic" in values and not checks:
         asked += env.NetraTactic(values["tactic"], **shared, **out)
-    if "check-equivalence" in targets:
-        env.Alias("check-equivalence", _equivalence(env, shared))
-    if "check-kernels" in targets:
-        env.Alias("check-kernels", env.NetraChecks(**shared))
-    if "check-numerics" in targets:
-        env.Alias("check-numerics", env.NetraNumerics(_seeds(values), **shared))
+    _declare_checks(env, values, checks, shared)
     if not asked and not targets:
         for name in recipe_names(library_of(env)):
-            asked += env.NetraEngine(name, **engine, **shared)
+            asked += env.NetraEngine(name, **shared)
     if asked:
         env.Default(env.Alias("asked", asked))
 
 
-def _equivalence(env: Any, shared: Mapping[str, bool]) -> Any:
+def _declare_checks(
+    env: Any, values: Mapping[str, str], checks: Sequence[str], shared: Mapping[str, bool]
+) -> None:
+    """Declare the check targets; ``tactic=`` narrows them to one tactic."""
+    options = {**shared, **({"tactic": values["tactic"]} if "tactic" in values else {})}
+    if "check-equivalence" in checks:
+        env.Alias("check-equivalence", _equivalence(env, options))
+    if "check-kernels" in checks:
+        env.Alias("check-kernels", env.NetraChecks(**options))
+    if "check-numerics" in checks:
+        env.Alias("check-numerics", env.NetraNumerics(_seeds(values), **options))
+
+
+def _equivalence(env: Any, options: Mapping[str, Any]) -> Any:
     """Return the node that shows the table each time it is asked for, and fails on a difference."""
-    report = env.NetraEquivalence(**shared)[-1]
+    report = env.NetraEquivalence(**options)[-1]
     shown = env.Command("#build/equivalence-shown", report, env.Action(_show_table, None))
     env.AlwaysBuild(shown)
     return shown
@@ -123,6 +161,11 @@ def _show_table(target: list[Any], source: list[Any], env: Any) -> int:
     summary = parse_object(RealDisk().read_bytes(path), str(path))
     print(summary_text(summary))
     return EXIT_REFUSED if summary["differing"] else 0
+
+
+def exit_status(failure: Any) -> int:
+    """Return the exit code of a failed node: ours, or 2 for what SCons itself ran into."""
+    return failure.status if failure.status in KNOWN_STATUSES else EXIT_BAD_INPUT
 
 
 def show_notes(env: Any) -> None:
@@ -142,7 +185,7 @@ def _seeds(values: Mapping[str, str]) -> list[int]:
     text = values.get("seeds", "50")
     if not (text.isascii() and text.isdecimal() and 0 < int(text[:9]) <= MOST_SEEDS):
         raise BadInput(
-            "seeds= must be a number", location="scons", expected=f"1 to {MOST_SEEDS}", got=text
+            "seeds= is not usable", location="scons", expected=f"1 to {MOST_SEEDS}", got=text
         )
     return list(range(1, int(text) + 1))
 

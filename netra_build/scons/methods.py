@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,14 @@ from netra_build.asm.native.session import with_native_part
 from netra_build.asm.toolchain import Toolchain, find_toolchain
 from netra_build.core.collector import collector_paused
 from netra_build.core.disk import RealDisk
-from netra_build.core.errors import NetraError
+from netra_build.core.errors import BadInput, NetraError
 from netra_build.core.execute import Execution, Folders
 from netra_build.core.graph import Graph, Root
+from netra_build.core.nearest import nearest_hint
 from netra_build.load.library import Library, open_library
 from netra_build.scons.nodes import declare_graph
+
+ENGINE_OPTIONS = {"profile", "golden_root", "locked", "allow_experimental"}
 
 
 class Declared:
@@ -78,7 +82,11 @@ def library_of(env: Any, root: str | None = None) -> Library:
     path = str(env.Dir(root or env["NETRA_LIBRARY_ROOT"]))
     known: dict[str, Library] = env["NETRA_DECLARED"].library_by_root
     if path not in known:
-        known[path] = open_library(RealDisk(), Path(path), ())
+        try:
+            known[path] = open_library(RealDisk(), Path(path), ())
+        except BadInput as error:
+            error.hint = "NETRA_LIBRARY_ROOT or library_root= names the kernel library"
+            raise
     return known[path]
 
 
@@ -106,6 +114,7 @@ def _declare(env: Any, plan: Callable[..., Graph], kind: str, options: dict[str,
     """
     out, root = options.pop("out", None), options.pop("library_root", None)
     try:
+        _refuse_unknown(plan, options)
         library = library_of(env, root)
         with collector_paused():
             graph = plan(library, **options)
@@ -119,6 +128,16 @@ def _declare(env: Any, plan: Callable[..., Graph], kind: str, options: dict[str,
         return declare_graph(env, execution, declared.action_by_paths)
     except NetraError as error:
         raise NetraUserError(error) from error
+
+
+def _refuse_unknown(plan: Callable[..., Graph], options: Mapping[str, Any]) -> None:
+    """Refuse an option that the builder does not know, naming the nearest one it does."""
+    known = {name for name in signature(plan).parameters if name not in ("library", "given")}
+    known |= ENGINE_OPTIONS if "given" in signature(plan).parameters else set()
+    for name in options:
+        if name not in known:
+            hint = nearest_hint(name, {*known, "out", "library_root"})
+            raise BadInput(f'unknown option "{name}"', location="SConstruct", hint=hint)
 
 
 class NetraUserError(SCons.Errors.UserError):  # type: ignore[misc]

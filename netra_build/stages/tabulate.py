@@ -13,10 +13,20 @@ FORMAT = "netra-equivalence-summary-1"
 
 
 def run(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
-    """Return the summary under the role ``summary``; inputs are reports by tactic and variant."""
+    """Return the summary under the role ``summary``; inputs are reports by tactic and variant.
+
+    The parameter ``files`` names the other files of the product that the summary seals.
+    """
+    names = sorted(parameters.get("files", []))
     rows = [_row(name, parse_object(data, name)) for name, data in sorted(inputs.items())]
     differing = sum(row["verdict"] != "identical" for row in rows)
-    summary = {"format": FORMAT, "compared": len(rows), "differing": differing, "tactics": rows}
+    summary = {
+        "format": FORMAT,
+        "compared": len(rows),
+        "differing": differing,
+        "tactics": rows,
+        "files": names,
+    }
     return {"summary": pretty_bytes(summary)}
 
 

@@ -100,3 +100,11 @@ def test_an_error_is_one_line_and_exit_code_two(repository: Path, installed: Pat
     assert done.status == 2
     assert 'recipes: unknown recipe "pear"\nhint: did you mean "pair"?' in done.errors
     assert "Traceback" not in done.errors
+
+
+def test_an_unknown_option_names_the_nearest(repository: Path, installed: Path) -> None:
+    text = SCONSTRUCT.replace('NetraRecipe("objects", out=', 'NetraRecipe("objects", oout=')
+    (repository / "SConstruct").write_text(text)
+    done = scons(repository, installed)
+    assert done.status == 2
+    assert 'SConstruct: unknown option "oout"\nhint: did you mean "out"?' in done.errors

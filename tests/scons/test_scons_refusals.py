@@ -52,6 +52,22 @@ def test_an_unknown_variable_names_the_nearest(built: Project) -> None:
             "scons: out= needs exactly one of engine=, recipe= and tactic=; expected 1, got 0",
         ),
         (["locked=yes"], "scons: locked= must be 0 or 1; expected 0 or 1, got yes"),
+        (["engine="], "scons: engine= has no value"),
+        (["seeds=3", f"engine={ENGINE}"], "scons: seeds= is used with check-numerics only"),
+        (["golden_root=x"], "scons: golden_root= is used with engine= only"),
+        (
+            ["check-equivalance"],
+            'scons: unknown target "check-equivalance"\nhint: did you mean "check-equivalence"?',
+        ),
+        (
+            [f"engine={ENGINE}", "out=SConstruct"],
+            "SConstruct: not a folder\nhint: name a folder with out=",
+        ),
+        (
+            [f"tactic={SILU}", "out=kernels"],
+            'kernels: folder holds "gfx950/templates/common/addressing.inc", which no build of '
+            "ours has made\nhint: name a new folder or an engine directory",
+        ),
         (
             ["engine=qwen36_moe_decode_objects"],
             "recipes/qwen36_moe_decode_objects.yaml: recipe is not of an engine\n"
@@ -215,7 +231,7 @@ def test_stale_pins_are_noted_and_refused_when_locked(built: Project) -> None:
     guards.write_text(guards.read_text() + "// a remark\n")
     done = built.scons("-j2", f"engine={ENGINE}")
     assert done.status == 0
-    assert f"netra: {ENGINE}: not pinned: {GATE_UP}" in done.output.splitlines()
+    assert f"netra: {ENGINE}: not pinned: {GATE_UP} (netra pin)" in done.output.splitlines()
     locked = built.scons(f"engine={ENGINE}", "locked=1")
     assert locked.status == 1
     assert "is not pinned to its template and closure\nhint: run netra pin" in locked.errors
@@ -236,10 +252,22 @@ def demote(project: Project) -> None:
     path.write_text(json.dumps(catalog))
 
 
-def test_without_the_opt_in_an_experiment_falls_back_and_this_is_said(built: Project) -> None:
+def test_without_the_opt_in_an_experiment_is_refused_with_every_candidate(built: Project) -> None:
     demote(built)
     done = built.scons(f"engine={ENGINE}")
-    assert done.status == 0
+    assert done.status == 1
+    lines = done.errors.splitlines()
+    assert lines[0] == f'netra: recipes/{ENGINE}.yaml: no tactic meets operation "moe.gate_up"'
+    assert lines[1] == f"gfx950.{GATE_UP}: experimental tactics are disabled"
+    assert lines[-1] == "hint: allow_fallback: true lets framework.moe_gate_up run it"
+
+
+def test_a_recipe_may_let_the_framework_run_it_and_this_is_said(built: Project) -> None:
+    demote(built)
+    recipe = built.path(f"recipes/{ENGINE}.yaml")
+    recipe.write_text(recipe.read_text() + "allow_fallback: true\n")
+    done = built.scons(f"engine={ENGINE}")
+    assert done.status == 0, done.errors
     notes = [line for line in done.output.splitlines() if line.startswith("netra: ")]
     assert notes[0] == (
         f"netra: {ENGINE}: fallback: moe.gate_up runs framework.moe_gate_up "
@@ -247,6 +275,28 @@ def test_without_the_opt_in_an_experiment_falls_back_and_this_is_said(built: Pro
     )
     assert len(notes) == 3
     assert built.seal()["kernels"] == []
+
+
+def test_a_guard_that_asks_for_another_constant_takes_the_kernel_away(built: Project) -> None:
+    built.edit(
+        f"{MOE}/silu_quant.inc",
+        "NETRA_REQUIRE_EQ NETRA_SCALE_BLOCK, 128",
+        "NETRA_REQUIRE_EQ NETRA_SCALE_BLOCK, 64",
+    )
+    done = built.scons(f"engine={ENGINE}")
+    assert done.status == 1
+    assert 'no tactic meets operation "moe.silu_quant"' in done.errors
+    assert f"gfx950.{SILU}: NETRA_SCALE_BLOCK mismatch" in done.errors
+
+
+def test_a_catalog_of_another_version_is_not_skipped(built: Project) -> None:
+    built.edit("manifests/gfx950/tactics/moe_decode.json", "tactic-catalog-1", "tactic-catalog-2")
+    done = built.scons(f"engine={ENGINE}")
+    assert (done.status, done.errors) == (
+        2,
+        "netra: manifests/gfx950/tactics/moe_decode.json#/format: catalog has an unknown format "
+        'version; expected "netra-fixed-tactic-catalog-1", got "netra-fixed-tactic-catalog-2"\n',
+    )
 
 
 def test_the_opt_in_is_recorded(built: Project) -> None:

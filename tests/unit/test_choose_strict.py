@@ -171,8 +171,7 @@ def test_a_strict_plan_refuses_what_the_published_compiler_takes(own, name, edit
 ROWS = {
     "verify_rows8": 'kernel depends on "batch", which profile "verify_rows8" does not fix',
     "exact_rows64_batch4": (
-        'kernel is built for other rows than profile "exact_rows64_batch4" has;'
-        " expected 256, got 4"
+        'kernel is built for other rows than profile "exact_rows64_batch4" has; expected 256, got 4'
     ),
 }
 

@@ -26,7 +26,7 @@ SIMULATED = {
     "launches": 3,
     "elements": 30,
     "mismatches": 0,
-    "cases": ["random x3"],
+    "cases": ["random x20", "zeros x1"],
     "notes": "",
 }
 HARDWARE = SIMULATED | {
@@ -122,7 +122,7 @@ def test_simulated_evidence_carries_verified_only(write_tree: WriteTree) -> None
     with pytest.raises(EvidenceIncomplete) as caught:
         require_evidence(kept, GOLDEN, "accepted")
     assert str(caught.value) == (
-        "evidence/gfx950: t is accepted without hardware evidence of its .text\n"
+        "evidence/gfx950: t cannot be accepted without hardware evidence of its .text\n"
         "hint: netra evidence add FILE brings it"
     )
 
@@ -142,4 +142,14 @@ def test_evidence_of_other_bytes_is_refused(write_tree: WriteTree) -> None:
 def test_missing_evidence_is_incomplete(write_tree: WriteTree) -> None:
     with pytest.raises(EvidenceIncomplete) as caught:
         require_evidence(library(write_tree), GOLDEN, "verified")
-    assert caught.value.fact == "t is verified without evidence of its .text"
+    assert caught.value.fact == "t cannot be verified without evidence of its .text"
+
+
+def test_simulated_evidence_of_few_seeds_is_incomplete(write_tree: WriteTree) -> None:
+    few = library(write_tree, SIMULATED | {"cases": ["random x19"]})
+    with pytest.raises(EvidenceIncomplete) as caught:
+        require_evidence(few, GOLDEN, "verified")
+    assert str(caught.value) == (
+        "evidence/gfx950/t.simulated.json: simulated evidence has too few seeds; "
+        "expected at least 20, got 19\nhint: scons check-numerics tactic=t makes a report of 50"
+    )

@@ -283,6 +283,7 @@ def _contract(member: Member) -> dict[str, Json]:
     if member.abi is not None:
         wanted["abi"] = [argument.document() for argument in member.abi.arguments]
         wanted["modes"] = dict(member.abi.modes)
+        wanted["block"] = list(member.abi.block)
     return wanted
 
 

@@ -102,6 +102,8 @@ def engine_graph(library: Library, request: EngineRequest) -> Graph:
         )
     if request.profile is not None:
         recipe = replace(recipe, profile=request.profile)
+    if request.golden_root is not None and not library.disk.is_folder(Path(request.golden_root)):
+        raise BadInput("golden root is not a folder", location=request.golden_root)
     planner = plan_recipe if recipe.is_strict else _plan_published
     plan = planner(library, recipe, request.golden_root)
     if recipe.share_code:

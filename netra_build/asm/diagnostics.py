@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import signal
 from dataclasses import dataclass
 
 from netra_build.core.errors import BadInput
@@ -90,3 +91,13 @@ def first_tool_error(raw: str) -> str:
         if match := _TOOL_LINE.fullmatch(line):
             return match[1]
     return lines[0] if lines else "failed without a message"
+
+
+def death(number: int, most_bytes: int) -> str:
+    """Return how a program ended by a signal; ``most_bytes`` is what it was allowed to write."""
+    if number == signal.SIGXFSZ:
+        return f"wrote more than {most_bytes} bytes"
+    try:
+        return f"was ended by signal {signal.Signals(number).name}"
+    except ValueError:
+        return f"was ended by signal {number}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import resource
-import signal
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +11,7 @@ from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from netra_build.asm.diagnostics import LinkFailed, assembly_failure, first_tool_error
+from netra_build.asm.diagnostics import LinkFailed, assembly_failure, death, first_tool_error
 from netra_build.asm.shared_libraries import loaded_libraries
 from netra_build.core.canonical_json import stable_hash
 from netra_build.core.digests import blake3_hex
@@ -32,6 +31,7 @@ INSTALL_HINT = (
     "install LLVM 20 or newer (Debian: llvm-22 and lld-22) or the ziglang package, "
     "or name a folder that holds llvm-mc and ld.lld with toolchain=DIR"
 )
+ELF_MAGIC = b"\x7fELF"
 _LINK = ("-shared", "--build-id=none", "-o", "linked.hsaco")
 _DISASSEMBLE = ("--disassemble", f"--mcpu={PROCESSOR}", "object.hsaco")
 _PROBE = b'\t.amdgcn_target "amdgcn-amd-amdhsa--gfx950"\n\tv_permlane16_swap_b32 v0, v1\n'
@@ -111,7 +111,7 @@ class Toolchain:
 
         An input that is no ELF file is refused here: the linker would run it as a script.
         """
-        if not all(data.startswith(b"\x7fELF") for data in objects):
+        if not all(data.startswith(ELF_MAGIC) for data in objects):
             raise LinkFailed("input is no object", location=self.linker.name, raw="")
         names = [f"{index}.o" for index in range(len(objects))]
         arguments = [*_LINK, *names]
@@ -122,7 +122,7 @@ class Toolchain:
             if outcome.status:
                 fact = first_tool_error(outcome.report)
                 raise LinkFailed(fact, location=self.linker.name, raw=outcome.report)
-            return self.disk.read_bytes(folder / "linked.hsaco")
+            return self._made(folder / "linked.hsaco", self.linker)
 
     def disassemble(self, hsaco: bytes, *, label: str = "object.hsaco") -> str:
         """Return the disassembler's text with ``label`` where it prints the file's name.
@@ -165,7 +165,14 @@ class Toolchain:
             outcome = self._run(self.assembler, [*arguments, "--", main], folder)
             if outcome.status:
                 raise assembly_failure(outcome.report, main)
-            return self.disk.read_bytes(folder / "unit.o")
+            return self._made(folder / "unit.o", self.assembler)
+
+    def _made(self, path: Path, program: Program) -> bytes:
+        """Return the ELF file that a program said it wrote."""
+        data = self.disk.read_bytes(path) if self.disk.is_file(path) else b""
+        if not data.startswith(ELF_MAGIC):
+            raise ToolchainFailed("succeeded without an ELF file", location=str(program.path))
+        return data
 
     def _run(self, program: Program, arguments: Sequence[str], folder: Path) -> Outcome:
         return _run(program, arguments, folder, self.library_path, self.timeout_seconds)
@@ -342,7 +349,7 @@ def _run(
         report.seek(0)
         text = report.read(MAX_REPORT_BYTES).decode("utf-8", "backslashreplace")
         if status < 0 and "error:" not in text:
-            raise ToolchainFailed(_death(-status), location=str(program.path))
+            raise ToolchainFailed(death(-status, MAX_OUTPUT_BYTES), location=str(program.path))
         output.seek(0)
         return Outcome(status, output.read(MAX_OUTPUT_BYTES), text)
 
@@ -371,15 +378,6 @@ def _wait(process: subprocess.Popen[bytes], program: Program, timeout_seconds: f
         if process.poll() is None:
             process.kill()
             process.wait()
-
-
-def _death(number: int) -> str:
-    if number == signal.SIGXFSZ:
-        return f"wrote more than {MAX_OUTPUT_BYTES} bytes"
-    try:
-        return f"was ended by signal {signal.Signals(number).name}"
-    except ValueError:
-        return f"was ended by signal {number}"
 
 
 @lru_cache(maxsize=64)

@@ -15,10 +15,12 @@ from netra_build.commands.places import add_toolchain, toolchain_of
 from netra_build.core.canonical_json import canonical_text
 from netra_build.core.collector import collector_paused
 from netra_build.core.disk import Disk, RealDisk
-from netra_build.core.errors import ToolchainFailed
+from netra_build.core.errors import BadInput, ToolchainFailed
+from netra_build.core.product import refuse_unfinished
 from netra_build.load.library import Library, open_library
 
 NAME = "validate"
+SEAL_NAME = "netra.json"
 HELP = "check an engine directory, and build its code objects on request"
 
 
@@ -42,11 +44,18 @@ def run(options: argparse.Namespace) -> int:
     disk = RealDisk()
     anchors = (options.engine, *library_anchors())
     library = open_library(disk, options.library_root, anchors)
+    refuse_unfinished(options.engine, disk)
     wanted = ValidationOptions(options.self_contained, options.strict)
     tools = _tools(options, library, disk)
     with collector_paused():
         verdict = verify_engine(options.engine, disk, library, wanted, tools)
     result = verdict.summary
+    if options.build and disk.is_file(options.engine / SEAL_NAME):
+        raise BadInput(
+            "engine is sealed: its code objects are built already",
+            location=str(options.engine),
+            hint="netra rebuild or scons engine= makes it anew",
+        )
     if options.build:
         engine = EngineFolder(options.engine, disk)
         result["built"] = build_engine(engine, toolchain_of(options, library))

@@ -26,6 +26,7 @@ class Disk(Protocol):
     def is_folder(self, path: Path) -> bool: ...
     def exists(self, path: Path) -> bool: ...
     def files_under(self, folder: Path, suffix: str = "") -> tuple[Path, ...]: ...
+    def any_file_under(self, folder: Path) -> Path | None: ...
     def remove(self, path: Path) -> None: ...
     def remove_empty_folder(self, path: Path) -> bool: ...
 
@@ -90,6 +91,14 @@ class RealDisk:
             links = [name for name in folders if suffix and os.path.islink(f"{base}/{name}")]
             found += [Path(base) / name for name in (*names, *links) if name.endswith(suffix)]
         return tuple(sorted(path for path in found if suffix or path.is_file()))
+
+    def any_file_under(self, folder: Path) -> Path | None:
+        """Return the first file that a walk in name order meets below ``folder``, or None."""
+        for base, folders, names in os.walk(folder, followlinks=False):
+            folders.sort()
+            if names:
+                return Path(base) / min(names)
+        return None
 
     def remove(self, path: Path) -> None:
         """Remove one file; a file that is already gone is fine."""

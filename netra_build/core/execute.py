@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from netra_build.core.digests import blake3_hex
 from netra_build.core.disk import Disk
 from netra_build.core.errors import NetraError
 from netra_build.core.graph import Action, Graph, Place, Root
@@ -43,8 +44,10 @@ class Execution:
             object.__setattr__(self, "product", product)
 
 
-def run_action(action: Action, execution: Execution) -> None:
+def run_action(action: Action, execution: Execution) -> dict[str, str]:
     """Run ``action``; raise the stage's ``NetraError`` and write nothing when it fails.
+
+    Returns the BLAKE3 digest of each file written, by path.
 
     Before the first file of a sealed product is written its seal is withdrawn, and the seal
     itself is written last (see ``Product``).
@@ -58,25 +61,20 @@ def run_action(action: Action, execution: Execution) -> None:
     declared = dict(action.outputs)
     if set(outputs) != set(declared):
         raise ValueError(f"{action.line()}: made {sorted(outputs)}, declared {sorted(declared)}")
-    _enter_product(action, execution)
+    product = execution.product
+    if product is not None and any(place.root is Root.OUT for place in declared.values()):
+        product.begin()
     for role, place in declared.items():
         disk.write_bytes(folders.path(place), outputs[role])
+    if product is not None and execution.graph.seal in declared.values():
+        product.finish()
+    return {str(folders.path(p)): blake3_hex(outputs[role]) for role, p in declared.items()}
 
 
 def run_graph(execution: Execution) -> None:
     """Run every action of the graph in order, whatever exists already."""
     for action in execution.graph.actions:
         run_action(action, execution)
-
-
-def _enter_product(action: Action, execution: Execution) -> None:
-    if execution.product is None:
-        return
-    places = [place for _, place in action.outputs]
-    if any(place.root is Root.OUT for place in places):
-        execution.product.begin()
-    if execution.graph.seal in places:
-        execution.product.finish()
 
 
 def _explained(action: Action, error: NetraError, execution: Execution) -> NetraError:

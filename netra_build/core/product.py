@@ -3,7 +3,7 @@
 The seal is the product's last file: a JSON object whose ``files`` names every other file. Before
 the first file is rewritten the seal is withdrawn, files of the former product that the new one
 does not make are removed, and a journal names what is being made; the journal is removed right
-before the new seal is written. A build that is killed leaves a folder without a seal, and the
+after the new seal is written. A build that is killed leaves a folder without a seal, and the
 next one knows from the journal what of it is ours.
 """
 
@@ -66,10 +66,10 @@ class Product:
             return
         if self._known_names() is not None:
             return
-        found = self.disk.files_under(self.folder)
-        if found:
+        found = self.disk.any_file_under(self.folder)
+        if found is not None:
             raise BadInput(
-                f'folder holds "{found[0].relative_to(self.folder).as_posix()}", '
+                f'folder holds "{found.relative_to(self.folder).as_posix()}", '
                 "which no build of ours has made",
                 location=str(self.folder),
                 hint="name a new folder or an engine directory",
@@ -96,7 +96,7 @@ class Product:
             self._has_begun = True
 
     def finish(self) -> None:
-        """Remove the journal; the seal is to be written next."""
+        """Remove the journal: the seal has been written."""
         with self._lock:
             self.disk.remove(self.folder / JOURNAL)
 

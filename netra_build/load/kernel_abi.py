@@ -73,7 +73,9 @@ def read_abi(library: Library, tactic: str) -> KernelAbi | None:
     modes.close(MODES)
     values = tuple((key, modes.integer(key, value)) for key, value in MODES.items())
     masked = fields.boolean("masked_grid", False)
-    return KernelAbi(tactic, tuple(arguments), grid, library.location(name), values, masked)
+    block = _dimensions(fields, "block")
+    place = library.location(name)
+    return KernelAbi(tactic, tuple(arguments), grid, place, block, values, masked)
 
 
 def _read_argument(entry: Fields) -> AbiArgument:

@@ -35,6 +35,8 @@ class KernelAbi:
     arguments: tuple[AbiArgument, ...]
     grid: tuple[Dimension, ...]
     location: str = ""
+    block: tuple[Dimension, ...] = ()
+    """Work-items of a work-group; names stand for what a constant fixes."""
     modes: tuple[tuple[str, int], ...] = ()
     """Descriptor fields that the kernel's arithmetic depends on, with their values."""
     masked_grid: bool = False

@@ -170,6 +170,7 @@ def exit_status(failure: Any) -> int:
 
 def show_notes(env: Any) -> None:
     """Print what is worth knowing about what was asked for, after the build."""
+    env["NETRA_DECLARED"].finish()
     for note in env["NETRA_DECLARED"].notes:
         print(f"netra: {note}")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from inspect import signature
@@ -19,6 +20,7 @@ from netra_build.core.errors import BadInput, NetraError
 from netra_build.core.execute import Execution, Folders
 from netra_build.core.graph import Graph, Root
 from netra_build.core.nearest import nearest_hint
+from netra_build.core.output_record import OutputRecord
 from netra_build.load.library import Library, open_library
 from netra_build.scons.nodes import declare_graph
 
@@ -33,6 +35,20 @@ class Declared:
         self.toolchain: Toolchain | None = None
         self.library_by_root: dict[str, Library] = {}
         self.notes: list[str] = []
+        self._record: OutputRecord | None = None
+
+    def record(self, env: Any) -> OutputRecord:
+        """Return the record of what was written, read once; it is saved when the build ends."""
+        if self._record is None:
+            path = Path(str(env.Dir(env["NETRA_BUILD"]))) / "work" / "outputs.json"
+            self._record = OutputRecord(path, RealDisk())
+            atexit.register(self._record.save)
+        return self._record
+
+    def finish(self) -> None:
+        """Save the record now, for a front that ends the process itself."""
+        if self._record is not None:
+            self._record.save()
 
 
 def netra_engine(env: Any, recipe: str, **options: Any) -> list[Any]:
@@ -121,7 +137,8 @@ def _declare(env: Any, plan: Callable[..., Graph], kind: str, options: dict[str,
         build = env["NETRA_BUILD"]
         folder = out or (f"{build}/{kind}/{graph.name}" if kind else build)
         execution = _execution(env, graph, library, folder, options.get("golden_root"))
-        if execution.product is not None:
+        if execution.product is not None and out:
+            _refuse_expansion(out)
             execution.product.refuse_foreign()
         declared: Declared = env["NETRA_DECLARED"]
         declared.notes += [f"{graph.name}: {note}" for note in graph.notes]
@@ -138,6 +155,12 @@ def _refuse_unknown(plan: Callable[..., Graph], options: Mapping[str, Any]) -> N
         if name not in known:
             hint = nearest_hint(name, {*known, "out", "library_root"})
             raise BadInput(f'unknown option "{name}"', location="SConstruct", hint=hint)
+
+
+def _refuse_expansion(out: str) -> None:
+    """Refuse a folder whose name SCons would read as something else."""
+    if out.startswith("#") or "$" in out:
+        raise BadInput(f'out= "{out}" holds "#" or "$", which SCons expands', location="scons")
 
 
 class NetraUserError(SCons.Errors.UserError):  # type: ignore[misc]

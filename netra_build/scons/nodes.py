@@ -70,6 +70,7 @@ def declare_graph(
 def _declare_action(
     env: Any, action: Action, paths: Iterable[str], execution: Execution
 ) -> list[Any]:
+    paths = tuple(paths)
     sources = [env.File(str(execution.folders.path(place))) for _, place in action.inputs]
     made: list[Any] = env.Command(
         list(paths),
@@ -80,6 +81,8 @@ def _declare_action(
         source_scanner=None,
         target_scanner=None,
     )
+    if env["NETRA_DECLARED"].record(env).is_altered(paths):
+        env.AlwaysBuild(made)  # SCons asks only whether a target exists
     env.Precious(made)  # else SCons removes a file first, and a failure leaves a product without it
     return made
 
@@ -117,7 +120,8 @@ def _shown(text: str) -> str:
 def _build(target: list[Any], source: list[Any], env: Any) -> int:
     """Run the action behind a node; a failure becomes one ``BuildError`` with our message."""
     try:
-        run_action(env["NETRA_ACTION"], env["NETRA_EXECUTION"])
+        written = run_action(env["NETRA_ACTION"], env["NETRA_EXECUTION"])
+        env["NETRA_DECLARED"].record(env).note(written)
     except NetraError as error:
         raise SCons.Errors.BuildError(
             node=target, errstr=str(error), status=error.status, exitstatus=2

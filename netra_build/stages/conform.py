@@ -62,6 +62,7 @@ def compare(
         yield from _argument_facts(metadata, contract["arguments"], "")
     if "abi" in contract:
         yield from _argument_facts(metadata, contract["abi"], " (ABI record)")
+        yield from _record_facts(metadata, contract)
 
 
 def _object_facts(code: CodeObject, kernels: int) -> Iterator[Fact]:
@@ -107,6 +108,17 @@ def _mode_facts(descriptor: KernelDescriptor, modes: dict[str, int]) -> Iterator
     yield "kernarg pointer", True, descriptor.user_sgpr_kernarg_segment_ptr
     yield "dynamic stack", False, descriptor.uses_dynamic_stack
     yield "reserved bits", {}, descriptor.reserved()
+
+
+def _record_facts(metadata: KernelMetadata, contract: dict[str, Any]) -> Iterator[Fact]:
+    """Yield what the ABI record alone states: names of kernargs and a block of fixed size."""
+    visible = [a for a in metadata.arguments if not a.value_kind.startswith("hidden_")]
+    for index, (wanted, found) in enumerate(zip(contract["abi"], visible, strict=False)):
+        if found.name is not None:
+            yield f"name of kernarg {index} (ABI record)", wanted["name"], found.name
+    block = contract.get("block", [])
+    if block and all(isinstance(size, int) for size in block):
+        yield "launch block (ABI record)", block, contract["launch"]["block"]
 
 
 def _argument_facts(

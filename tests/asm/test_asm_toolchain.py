@@ -272,3 +272,16 @@ def test_a_library_folder_of_its_own_comes_first(toolchain, tmp_path):
 def test_every_failure_is_one_of_ours(toolchain):
     for source in (b"\xff\xfe", b'.include "/etc/passwd"\n', b".macro\n", b".if 1\n"):
         assert isinstance(fault(NetraError, toolchain.assemble, source), AssemblyFailed)
+
+
+@pytest.mark.parametrize("what", ["garbage", "nothing"])
+def test_a_program_that_succeeds_without_an_object_is_a_tool_chain_fault(
+    toolchain: Toolchain, tmp_path: Path, what: str
+) -> None:
+    fake = tmp_path / "llvm-mc"
+    fake.write_text("#!/bin/sh\n" + ("echo no > unit.o\n" if what == "garbage" else ""))
+    fake.chmod(0o755)
+    broken = replace(toolchain, assembler=Program("llvm-mc", fake))
+    with pytest.raises(ToolchainFailed) as caught:
+        broken.assemble(b"\ts_endpgm\n")
+    assert str(caught.value) == f"{fake}: succeeded without an ELF file"

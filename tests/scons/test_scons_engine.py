@@ -201,3 +201,45 @@ def test_verbose_shows_files_parameters_and_whole_commands(built: Project) -> No
     assert len(lines) == 3
     flags = "-triple=amdgcn-amd-amdhsa -mcpu=gfx950 -filetype=obj -o unit.o -- unit.s"
     assert all(line.startswith("/") and line.endswith(f"llvm-mc {flags}") for line in lines)
+
+
+def alter(path: Path) -> None:
+    """Change one byte of a file."""
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+
+
+def test_altered_outputs_are_made_again(built: Project) -> None:
+    """SCons alone would call them up to date, or go on from their bytes."""
+    before = tree_digests(built.engine())
+    names = ["engine.json", "memory_plan.json", "validation_plan.json", "netra.json"]
+    first = sorted(path.name for path in (built.engine() / "hsaco").iterdir())[0]
+    stem = first.removesuffix(".hsaco")
+    names += [f"hsaco/{first}", f"generated/{stem}.s", f"generated/golden/{stem}.s"]
+    names += [f"metadata/{stem}{view}" for view in (".numerics.json", ".equivalence.json", ".text")]
+    for name in names:
+        alter(built.engine() / name)
+        done = built.scons(f"engine={ENGINE}")
+        assert done.status == 0, (name, done.errors)
+        assert done.actions != []
+        assert tree_digests(built.engine()) == before, name
+    assert built.scons(f"engine={ENGINE}").actions == []
+
+
+def test_altered_work_files_are_made_again(built: Project) -> None:
+    before = tree_digests(built.engine())
+    work = built.path("build/work")
+    for suffix in (".flat.s", ".o", ".linked.hsaco", ".conform.json", ".closure.json"):
+        path = sorted((work / "engines" / ENGINE).glob(f"*{suffix}"))[0]
+        path.write_bytes(path.read_bytes()[:10])
+        done = built.scons(f"engine={ENGINE}")
+        assert done.status == 0, (suffix, done.errors)
+        assert tree_digests(built.engine()) == before, suffix
+
+
+def test_a_lost_seal_is_written_again(built: Project) -> None:
+    before = tree_digests(built.engine())
+    (built.engine() / "netra.json").unlink()
+    assert built.scons(f"engine={ENGINE}").status == 0
+    assert tree_digests(built.engine()) == before

@@ -7,7 +7,7 @@ import re
 import shutil
 
 import pytest
-from project import ENGINE, Project
+from project import ENGINE, Project, tree_digests
 
 COMMON = "kernels/gfx950/templates/common"
 MOE = "kernels/gfx950/templates/moe"
@@ -65,8 +65,8 @@ def test_an_unknown_variable_names_the_nearest(built: Project) -> None:
         ),
         (
             [f"tactic={SILU}", "out=kernels"],
-            'kernels: folder holds "gfx950/templates/common/addressing.inc", which no build of '
-            "ours has made\nhint: name a new folder or an engine directory",
+            'kernels: folder holds "gfx950/templates/common/addressing.inc", '
+            "which no build of ours has made\nhint: name a new folder or an engine directory",
         ),
         (
             ["engine=qwen36_moe_decode_objects"],
@@ -332,3 +332,38 @@ def test_a_missing_golden_source_is_incomplete_evidence(built: Project) -> None:
     done = built.scons(f"engine={ENGINE}")
     assert done.status == 3
     assert f'"{SILU}" has no golden source for {{}}' in done.errors
+
+
+@pytest.mark.parametrize(
+    ("edit", "fact"),
+    [
+        ({"block": [128, 1, 1]}, "launch block (ABI record)"),
+        ({"name": "other"}, "name of kernarg 0 (ABI record)"),
+        ({"offset": 4096}, None),
+    ],
+)
+def test_every_field_of_the_abi_record_is_held(
+    built: Project, edit: dict[str, object], fact: str | None
+) -> None:
+    path = built.path(f"{CONTRACTS}/{SILU}.json")
+    record = json.loads(path.read_text())
+    (record if "block" in edit else record["arguments"][0]).update(edit)
+    path.write_text(json.dumps(record))
+    done = built.scons(f"tactic={SILU}")
+    assert done.status in (1, 2)
+    assert (fact or "offset overlaps or is not aligned") in done.errors
+
+
+def test_a_sealed_engine_is_not_built_in_place(built: Project) -> None:
+    before = tree_digests(built.engine())
+    done = built.netra("validate", "--engine", str(built.engine()), "--build")
+    assert done.status == 2
+    assert "engine is sealed: its code objects are built already" in done.errors
+    assert tree_digests(built.engine()) == before
+
+
+def test_an_engine_that_is_not_whole_is_not_validated(built: Project) -> None:
+    (built.engine() / ".netra-unfinished.json").write_text("{}")
+    done = built.netra("validate", "--engine", str(built.engine()))
+    assert done.status == 2
+    assert "folder is not whole: a build of it was cut off or failed" in done.errors

@@ -223,7 +223,8 @@ def _exec_bounds(parts: Parts) -> Iterator[str]:
         if INTEGER.fullmatch(operand):
             mask = int(operand, 0) & ((1 << width) - 1)
             everything = (1 << width) - 1
-            for changed in (mask << 1 & everything, mask >> 1, mask | mask << 1 & everything):
+            moved = (mask << 1 & everything, mask >> 1, (mask | mask << 1) & everything)
+            for changed in (one for one in moved if one != mask):
                 yield parts.with_operand(at, f"{changed:#x}").text()
 
 

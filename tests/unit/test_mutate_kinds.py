@@ -196,6 +196,12 @@ def test_nops_and_barriers() -> None:
                 "s_mov_b32 exec_lo, 0x1ffff",
             ],
         ),
+        (
+            "s_mov_b64 exec, -1",
+            "exec-bound",
+            ["s_mov_b64 exec, 0xfffffffffffffffe", "s_mov_b64 exec, 0x7fffffffffffffff"],
+        ),
+        ("s_mov_b32 exec_lo, 0", "exec-bound", []),
         ("s_mov_b32 s1, 0xffff", "exec-bound", []),
         ("s_endpgm", "instruction-delete", [""]),
         ("s_waitcnt vmcnt(0)", "instruction-delete", []),

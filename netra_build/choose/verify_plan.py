@@ -15,7 +15,7 @@ from netra_build.choose.sharing import share_code
 from netra_build.choose.units import Unit, find_tactic, tactic_units, with_candidates
 from netra_build.choose.verify_files import golden_path
 from netra_build.core.canonical_json import Json
-from netra_build.core.errors import BadInput
+from netra_build.core.errors import BadInput, EvidenceIncomplete, NetraError
 from netra_build.core.graph import Root
 from netra_build.core.json_difference import Difference, first_difference
 from netra_build.load.catalog import load_catalog
@@ -54,7 +54,7 @@ def check_against_library(engine: EngineFolder, library: Library, *, strict: boo
     that give the least difference.
     """
     lies = []
-    for plan in _plans(engine, library, strict):
+    for plan in _plans_or_refusal(engine, library, strict):
         lie = _first_lie(engine, plan)
         if lie is None:
             if plan.problems:
@@ -72,6 +72,17 @@ def check_against_library(engine: EngineFolder, library: Library, *, strict: boo
         got=lie.difference.actual,
         hint=HINT,
     )
+
+
+def _plans_or_refusal(engine: EngineFolder, library: Library, strict: bool) -> Iterator[EnginePlan]:
+    """Yield the plans; what the library refuses to plan is the engine's claim all the same."""
+    try:
+        yield from _plans(engine, library, strict)
+    except NetraError as error:
+        if error.location.startswith((f"{engine.root}/", "--")):
+            raise
+        fact = f"engine cannot be planned again: {error.line()}"
+        raise BadInput(fact, location=engine.location(MANIFEST), hint=error.hint) from None
 
 
 def _plans(engine: EngineFolder, library: Library, strict: bool) -> Iterator[EnginePlan]:
@@ -98,16 +109,19 @@ def _plans(engine: EngineFolder, library: Library, strict: bool) -> Iterator[Eng
 
 def _beside(engine: EngineFolder, library: Library, catalog: Catalog) -> list[Unit]:
     """Return the units of the tactics that were built beside the engine, never selected."""
-    names: dict[str, str] = {}
+    names: dict[str, Fields] = {}
     for candidate in engine.fields("validation_plan.json").objects("candidates"):
         if candidate.value.get("selected") is False:
             name = candidate.text("tactic").removeprefix(f"{TARGET}.")
-            names.setdefault(name, candidate.place("tactic"))
-    return [
-        unit
-        for name, place in names.items()
-        for unit in tactic_units(library, find_tactic(catalog, name, place), Root.OUT, gate=True)
-    ]
+            names.setdefault(name, candidate)
+    units: list[Unit] = []
+    for name, candidate in names.items():
+        try:
+            tactic = find_tactic(catalog, name, candidate.place("tactic"))
+            units += tactic_units(library, tactic, Root.OUT, gate=True)
+        except EvidenceIncomplete as error:
+            candidate.refuse(f"kernel cannot be built beside the engine: {error.fact}", "selected")
+    return units
 
 
 def _shares_code(manifest: Fields) -> bool:

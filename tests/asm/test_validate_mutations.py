@@ -189,6 +189,36 @@ def test_a_lie_of_ours_is_named_by_its_pointer(name, pointer, fact, engines, too
     assert error.location == f"{engine}/{name}#/{place or 'seal_sha256'}"
 
 
+ELSEWHERE = [
+    (
+        "engine.json",
+        ("tensor_parallel",),
+        "engine.json",
+        "engine cannot be planned again: {library}/manifests/gfx950/profiles/one.json:"
+        ' profile "one" is for another tensor parallel degree',
+    ),
+    (
+        "validation_plan.json",
+        ("candidates", 0, "selected"),
+        "validation_plan.json#/candidates/0/selected",
+        'kernel cannot be built beside the engine: "fill_a" has no golden source',
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "pointer", "place", "fact"), ELSEWHERE)
+def test_what_the_library_refuses_is_the_engines_claim(
+    name, pointer, place, fact, engines, tmp_path
+):
+    origin, library = engines["shared"]
+    engine = Path(shutil.copytree(origin, tmp_path / "engine"))
+    edit(engine / name, pointer)
+    error = refusal(engine, library)
+    assert error is not None
+    assert error.location == f"{engine}/{place}"
+    assert error.fact.startswith(fact.replace("{library}", str(library.root)))
+
+
 def test_a_graph_that_lies_is_named_in_the_hint(engines, tmp_path):
     """Everything is derived from the graph: what differs is met elsewhere."""
     origin, library = engines["ours"]

@@ -11,7 +11,7 @@ from netra_build.asm.notes_text import notes_text
 from netra_build.asm.rewrite import rewrite
 from netra_build.asm.toolchain import Toolchain
 from netra_build.choose.documents import INCLUDES
-from netra_build.choose.engine_folder import MANIFEST, EngineFolder
+from netra_build.choose.engine_folder import MANIFEST, SEAL, EngineFolder
 from netra_build.choose.object_record import check_notes, golden_record, object_record
 from netra_build.choose.verify_files import stem_of
 from netra_build.core.canonical_json import Json, canonical_bytes
@@ -39,6 +39,7 @@ def build_engine(engine: EngineFolder, toolchain: Toolchain) -> list[dict[str, J
     ``BadInput`` for a source that does not assemble, an object that breaks its contract and a
     golden object that is not there; ``ToolchainFailed`` when a program fails.
     """
+    refuse_sealed(engine)
     plan = engine.fields(PLAN)
     candidates = sorted(plan.objects("candidates"), key=lambda item: item.text("source"))
     golden = list(_golden_operations(engine))
@@ -52,6 +53,16 @@ def build_engine(engine: EngineFolder, toolchain: Toolchain) -> list[dict[str, J
     status = "passed" if candidates else "not_applicable"
     engine.replace(PLAN, canonical_bytes({**plan.value, "cross_assembly": status}))
     return [item.record for item in built]
+
+
+def refuse_sealed(engine: EngineFolder) -> None:
+    """Raise ``BadInput`` for an engine of ours: what its seal covers is not built in place."""
+    if engine.has(SEAL):
+        raise BadInput(
+            "engine is sealed: its code objects are built already",
+            location=str(engine.root),
+            hint="netra rebuild or scons engine= makes it anew",
+        )
 
 
 def _each(items: Iterable[Fields], make: Callable[[Fields], BuiltObject]) -> list[BuiltObject]:

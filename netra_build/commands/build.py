@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from netra_build.choose.build_objects import build_engine
+from netra_build.choose.build_objects import build_engine, refuse_sealed
 from netra_build.choose.engine_folder import MANIFEST, EngineFolder
 from netra_build.choose.verify import verify_engine
 from netra_build.commands import rebuild
@@ -13,6 +13,7 @@ from netra_build.commands.places import library_of, toolchain_of
 from netra_build.core.canonical_json import canonical_text
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput
+from netra_build.core.product import refuse_unfinished
 
 HELP = "build the code objects of an engine directory, or the engine of a recipe"
 
@@ -33,6 +34,8 @@ def run(options: argparse.Namespace) -> int:
                 f"--{name.replace('_', '-')} is for recipes, not for an engine directory",
                 location=str(folder),
             )
+    refuse_unfinished(folder, RealDisk())
+    refuse_sealed(EngineFolder(folder, RealDisk()))
     library = library_of(options)
     result = verify_engine(folder, RealDisk(), library).summary
     engine = EngineFolder(folder, RealDisk())

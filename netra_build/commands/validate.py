@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from netra_build.asm.toolchain import Toolchain
-from netra_build.choose.build_objects import build_engine
+from netra_build.choose.build_objects import build_engine, refuse_sealed
 from netra_build.choose.engine_folder import EngineFolder
 from netra_build.choose.verify import ValidationOptions, verify_engine
 from netra_build.commands.library_option import add_library_root, library_anchors
@@ -15,12 +15,11 @@ from netra_build.commands.places import add_toolchain, toolchain_of
 from netra_build.core.canonical_json import canonical_text
 from netra_build.core.collector import collector_paused
 from netra_build.core.disk import Disk, RealDisk
-from netra_build.core.errors import BadInput, ToolchainFailed
+from netra_build.core.errors import ToolchainFailed
 from netra_build.core.product import refuse_unfinished
 from netra_build.load.library import Library, open_library
 
 NAME = "validate"
-SEAL_NAME = "netra.json"
 HELP = "check an engine directory, and build its code objects on request"
 
 
@@ -50,12 +49,8 @@ def run(options: argparse.Namespace) -> int:
     with collector_paused():
         verdict = verify_engine(options.engine, disk, library, wanted, tools)
     result = verdict.summary
-    if options.build and disk.is_file(options.engine / SEAL_NAME):
-        raise BadInput(
-            "engine is sealed: its code objects are built already",
-            location=str(options.engine),
-            hint="netra rebuild or scons engine= makes it anew",
-        )
+    if options.build:
+        refuse_sealed(EngineFolder(options.engine, disk))
     if options.build:
         engine = EngineFolder(options.engine, disk)
         result["built"] = build_engine(engine, toolchain_of(options, library))

@@ -46,6 +46,12 @@ def test_a_recipe_gives_a_whole_engine(tmp_path, capsys):
     assert capsys.readouterr().out.startswith("pair: ")
     assert len(list((tmp_path / "out/hsaco").iterdir())) == 2
     assert (tmp_path / "out/netra.json").exists()
+    words = ["build", str(tmp_path / "out"), "--library-root", str(library)]
+    assert main(words) == 2
+    assert capsys.readouterr().err == (
+        f"netra: {tmp_path}/out: engine is sealed: its code objects are built already\n"
+        "hint: netra rebuild or scons engine= makes it anew\n"
+    )
 
 
 def test_what_is_neither_is_an_unknown_recipe(tmp_path, capsys):

@@ -22,7 +22,7 @@ from netra_build.mutate.proofs import Clean, identical, prove_ordering, prove_va
 from netra_build.reference.registry import CONTRACTS, FULL_EXPERTS, MOST_TOKENS, Sizes
 from netra_build.reference.scenario import Scenario
 from netra_build.reference.suite import launches
-from netra_build.simulate.findings import ENDLESS_LOOP, Report
+from netra_build.simulate.findings import ENDLESS_LOOP
 from netra_build.simulate.launch import DEFAULT_BUDGET, Options, Outcome, Prepared, prepare
 
 ASSEMBLER = "assembler"
@@ -178,9 +178,8 @@ class Judge:
         subject = self.subject
         prepared = self._prepare(built)
         scenarios = list(launches(subject.tactic, subject.specialization, [subject.seed]))
-        for scenario in scenarios:
-            outcome = self._run_clean(prepared, scenario)
-            self._set_budget(prepared, scenario, outcome.report)
+        # A mutant may run a multiple of what the unmutated kernel takes, but not forever.
+        self.budget = max([self._budget(prepared, scenario) for scenario in scenarios])
         first = scenarios[0]
         small = _reduced(first.grid, -(-first.block[0] * first.block[1] * first.block[2] // 64))
         if small != first.grid:
@@ -201,7 +200,8 @@ class Judge:
     def _prepare(self, built: _Built) -> Prepared:
         return prepare(built.hsaco, self.symbol, built, self.source.name)
 
-    def _run_clean(self, prepared: Prepared, scenario: Scenario) -> Outcome:
+    def _budget(self, prepared: Prepared, scenario: Scenario) -> int:
+        """Run the unmutated kernel, which every check has to accept; return a mutant's budget."""
         outcome = self._launch(prepared, scenario, scenario.grid)
         check, detail = _flaw(scenario, outcome)
         if check:
@@ -210,13 +210,8 @@ class Judge:
                 location=f"{self.source.name}: {scenario.label}",
                 detail=detail,
             )
-        return outcome
-
-    def _set_budget(self, prepared: Prepared, scenario: Scenario, report: Report) -> None:
-        """Let a mutant run a multiple of what the unmutated kernel takes, not forever."""
         groups = scenario.grid[0] * scenario.grid[1] * scenario.grid[2]
-        wanted = BUDGET_FACTOR * (report.wave_instructions // groups) + SPARE_BUDGET
-        self.budget = wanted if self.budget == DEFAULT_BUDGET else max(self.budget, wanted)
+        return BUDGET_FACTOR * (outcome.report.wave_instructions // groups) + SPARE_BUDGET
 
     def _launch(
         self, prepared: Prepared, scenario: Scenario, grid: tuple[int, int, int]
@@ -257,8 +252,10 @@ def _flaw(scenario: Scenario, outcome: Outcome) -> tuple[str, str]:
         first = next((one.line() for one in outcome.report.findings), "")
         return DYNAMIC, f"{kind}: {first}"
     outputs = _named(scenario, outcome)
+    written = [scenario.values[name] for name in scenario.expected]
     for name, value in scenario.values.items():
-        if not isinstance(value, int) and name not in scenario.expected:
+        # An array may stand under two names, an input's and an output's.
+        if not isinstance(value, int) and not any(value is one for one in written):
             # An input that nothing was stored to comes back as it is, which is quick to see.
             is_kept = np.may_share_memory(outputs[name], value) or _same(outputs[name], value)
             if not is_kept:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from netra_build.asm.native.session import with_native_part
 from netra_build.asm.toolchain import Toolchain, find_toolchain
+from netra_build.core.errors import NetraError
 from netra_build.mutate.judge import Judge, Subject, Verdict
 from netra_build.mutate.mutant import Mutant, read_unit
 
@@ -45,19 +46,41 @@ def judge_all(
         return
     # Started afresh: a forked child would share the parent's workers and their pipes.
     with ProcessPoolExecutor(jobs, get_context("spawn"), _start, (subject, place)) as pool:
-        yield from pool.map(_judge, mutants, chunksize=MUTANTS_PER_TURN)
+        for verdict in pool.map(_judge, mutants, chunksize=MUTANTS_PER_TURN):
+            if isinstance(verdict, NetraError):
+                raise verdict
+            yield verdict
 
 
 def _open(subject: Subject, place: ToolPlace) -> Judge:
     return Judge(subject, read_unit(subject.name, subject.unit), place.open())
 
 
-_OF_THIS_PROCESS: list[Judge] = []
+_OF_THIS_PROCESS: list[Judge | NetraError] = []
 
 
 def _start(subject: Subject, place: ToolPlace) -> None:
-    _OF_THIS_PROCESS.append(_open(subject, place))
+    """Make the judge of this process; its refusal is kept for whoever asks for a verdict."""
+    try:
+        _OF_THIS_PROCESS.append(_open(subject, place))
+    except NetraError as error:
+        _OF_THIS_PROCESS.append(_plain(error))
 
 
-def _judge(mutant: Mutant) -> Verdict:
-    return _OF_THIS_PROCESS[0].judge(mutant)
+def _plain(error: NetraError) -> NetraError:
+    """Return the error as one of the base classes, which travel between processes."""
+    kind = next(kind for kind in type(error).__mro__ if kind.__module__ == NetraError.__module__)
+    assert issubclass(kind, NetraError)
+    return kind(
+        error.fact,
+        location=error.location,
+        expected=None if error.expected is None else str(error.expected),
+        got=None if error.got is None else str(error.got),
+        hint=error.hint,
+        detail=error.detail,
+    )
+
+
+def _judge(mutant: Mutant) -> Verdict | NetraError:
+    judge = _OF_THIS_PROCESS[0]
+    return judge if isinstance(judge, NetraError) else judge.judge(mutant)

@@ -109,12 +109,26 @@ def test_unknown_subjects(root: Path, words: list[str], message: str) -> None:
     assert str(refused.value) == message
 
 
-def test_a_unit_that_is_no_assembly_is_refused(kernel: str) -> None:
-    Path(kernel).write_text("\tv_bogus v1\n")
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_unit_that_is_no_assembly_is_refused(kernel: str, jobs: str) -> None:
+    Path(kernel).write_text("\tv_bogus v1\n" * 5)
     with pytest.raises(NetraError) as refused:
-        run_command(["mutate", kernel, "--jobs", "1"])
+        run_command(["mutate", kernel, "--jobs", jobs])
     assert refused.value.status == 2
     assert str(refused.value) == "k.s:1:1: invalid instruction"
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_flaw_of_the_unmutated_kernel_is_one_line(
+    kernel: str, jobs: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also when another process finds it."""
+    unit = Path(kernel).read_text()
+    Path(kernel).write_text(unit.replace("s_waitcnt lgkmcnt(0)", "s_nop 0"))
+    assert main(["mutate", kernel, "--jobs", jobs]) == 1
+    lines = capsys.readouterr().err.split("\n")
+    assert lines[0] == "netra: k.s: static checks flag the unmutated kernel"
+    assert lines[1].startswith("missing-wait: ")
 
 
 # Guards

@@ -63,12 +63,19 @@ def test_the_same_code_is_an_equivalent(judge: Judge) -> None:
     assert (verdict.check, verdict.proof) == ("", "the same .text, descriptor and metadata")
 
 
-def test_what_nothing_shows_survives(judge: Judge) -> None:
+def test_what_the_contract_makes_invisible_is_proven(judge: Judge) -> None:
     """Rows are far below 2**23, so that the shift gives zero either way."""
-    verdict = judge.judge(
-        mutant_of(judge.source, "s_lshr_b32 s15, s2, 23", "s_lshr_b32 s15, s2, 24")
-    )
-    assert verdict.is_survivor
+    shift = "s_lshr_b32 s15, s2, 23"
+    verdict = judge.judge(mutant_of(judge.source, shift, "s_lshr_b32 s15, s2, 24"))
+    assert verdict.proof == "the result is 0 either way in every launch of the contract"
+    assert (verdict.is_caught, verdict.is_survivor) == (False, False)
+
+
+def test_what_nothing_shows_survives(judge: Judge) -> None:
+    """The high half of an address is below 2**16, which no contract says."""
+    shift = "s_lshr_b32 s15, s2, 23"
+    verdict = judge.judge(mutant_of(judge.source, shift, "s_lshr_b32 s15, s1, 23"))
+    assert (verdict.check, verdict.proof, verdict.is_survivor) == ("", "", True)
 
 
 def test_the_unmutated_kernel_has_to_be_silent(root: Path, toolchain: Toolchain) -> None:

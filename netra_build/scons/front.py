@@ -125,7 +125,7 @@ def _declare_asked(env: Any, values: Mapping[str, str], targets: Sequence[str]) 
     if "recipe" in values:
         unlocked = {"allow_unlocked": _flag(values, "allow_unlocked")}
         asked += env.NetraRecipe(values["recipe"], **unlocked, **shared, **out)
-    if "tactic" in values and not checks:
+    if "tactic" in values and ("asked" in targets or not checks):
         asked += env.NetraTactic(values["tactic"], **shared, **out)
     _declare_checks(env, values, checks, shared)
     if not asked and not targets:

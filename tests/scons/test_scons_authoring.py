@@ -12,7 +12,7 @@ DOCUMENT = (ROOT / "docs/authoring.md").read_text(encoding="utf-8")
 COMMANDS = re.findall(r"^    \./netra (.*)$", DOCUMENT, re.MULTILINE)
 FILES = re.findall(r"^<!-- file: (\S+) -->\n```\w+\n(.*?)^```$", DOCUMENT, re.MULTILINE | re.DOTALL)
 NAME = "silu_quant_example"
-SEEDS = {"seeds=50": "seeds=2"}
+SEEDS = {"seeds=50": "seeds=20"}
 """Fewer seeds: that fifty pass says nothing more about the document."""
 
 LAST_LINES = {

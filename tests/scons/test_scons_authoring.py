@@ -21,7 +21,7 @@ LAST_LINES = {
     "pin": "0 pins rewritten",
     "check": "",
     "kernels": "docs/kernels.md written",
-    "evidence": f"{NAME}: simulated, 10 launches -> evidence/gfx950/{NAME}.simulated.json",
+    "evidence": f"{NAME}: simulated, 28 launches -> evidence/gfx950/{NAME}.simulated.json",
     "promote": f"{NAME}: experiment -> verified (simulated)",
 }
 

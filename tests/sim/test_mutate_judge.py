@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from pathlib import Path
 
 import pytest
@@ -56,6 +57,23 @@ def test_a_fault_is_caught_by_its_check(
     assert detail in verdict.detail
     assert verdict.is_caught
     assert not verdict.is_survivor
+
+
+def test_the_model_refuses_what_it_cannot_execute(judge: Judge) -> None:
+    verdict = judge.judge(mutant_of(judge.source, "s_nop 0", "s_sethalt 1\ns_nop 0"))
+    assert verdict.check == "model"
+    assert verdict.detail.startswith('cannot execute instruction "s_sethalt"')
+
+
+def test_a_further_seed_is_a_check_of_its_own(judge: Judge) -> None:
+    """What every build runs is taken away, so that only the further seeds are left."""
+    long_only = copy(judge)
+    long_only.runs = ()
+    fault = mutant_of(judge.source, "v_mul_f32 v23, v23, v7", "v_mul_f32 v23, v23, v6")
+    verdict = long_only.judge(fault)
+    assert verdict.check == "long run"
+    assert verdict.detail.startswith(f"{SILU}/random/2: output")
+    assert len(long_only.long_runs) == 6
 
 
 def test_the_same_code_is_an_equivalent(judge: Judge) -> None:

@@ -6,8 +6,10 @@ Each contract has an ``identity`` (the object whose digest is the contract id) a
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 from netra_build.core.canonical_json import Json, stable_hash
 from netra_build.records.launch import Launch, Workspace
@@ -31,13 +33,23 @@ DENSE_NUMERICAL = {
 NO_WORKSPACE = Workspace()
 
 
-def identifier(prefix: str, identity: Json) -> str:
-    """Return ``prefix`` and the first 24 hexadecimal digits of the identity's digest."""
-    return prefix + stable_hash(identity)[:24]
+class Identified(ABC):
+    """What has an identity, and an id that is the digest of it."""
+
+    prefix: ClassVar[str] = "nk_"
+
+    @abstractmethod
+    def identity(self) -> dict[str, Json]:
+        """Return the object whose digest is the contract id."""
+
+    @cached_property
+    def id(self) -> str:
+        """Contract id: ``prefix`` and the first 24 hexadecimal digits of the digest."""
+        return self.prefix + stable_hash(self.identity())[:24]
 
 
 @dataclass(frozen=True)
-class FixedContract:
+class FixedContract(Identified):
     """Contract of an assembly template with every constant closed."""
 
     operation: str
@@ -72,11 +84,6 @@ class FixedContract:
             "graph_capture": self.graph_capture,
             "deterministic": self.deterministic,
         }
-
-    @cached_property
-    def id(self) -> str:
-        """Contract id, ``nk_`` and 24 hexadecimal digits."""
-        return identifier("nk_", self.identity())
 
     def document(self) -> Json:
         """Return the record of contracts.json."""
@@ -143,7 +150,7 @@ class DenseShape:
 
 
 @dataclass(frozen=True)
-class DenseContract:
+class DenseContract(Identified):
     """Contract of a dense operation that a registered dense tactic meets."""
 
     shape: DenseShape
@@ -168,11 +175,6 @@ class DenseContract:
             "deterministic": self.deterministic,
         }
 
-    @cached_property
-    def id(self) -> str:
-        """Contract id, ``nk_`` and 24 hexadecimal digits."""
-        return identifier("nk_", self.identity())
-
     def document(self) -> Json:
         """Return the record of contracts.json."""
         return {
@@ -186,8 +188,10 @@ class DenseContract:
 
 
 @dataclass(frozen=True)
-class DenseFallbackContract:
+class DenseFallbackContract(Identified):
     """Contract of a dense operation that the framework runs."""
+
+    prefix: ClassVar[str] = "nkf_"
 
     shape: DenseShape
     fallback: str
@@ -198,11 +202,6 @@ class DenseFallbackContract:
         """Return the object whose digest is the contract id."""
         scales = self.shape.scale_layouts()
         return {**self.shape.identity(), **({"scale_layouts": scales} if scales else {})}
-
-    @cached_property
-    def id(self) -> str:
-        """Contract id, ``nkf_`` and 24 hexadecimal digits."""
-        return identifier("nkf_", self.identity())
 
     def document(self) -> Json:
         """Return the record of contracts.json."""
@@ -230,7 +229,7 @@ class GoldenArgument:
 
 
 @dataclass(frozen=True)
-class GoldenContract:
+class GoldenContract(Identified):
     """Contract of a golden code object that is shipped as it is."""
 
     operation: str
@@ -271,11 +270,6 @@ class GoldenContract:
             "graph_capture": self.graph_capture,
             "deterministic": self.deterministic,
         }
-
-    @cached_property
-    def id(self) -> str:
-        """Contract id, ``nk_`` and 24 hexadecimal digits."""
-        return identifier("nk_", self.identity())
 
     def document(self) -> Json:
         """Return the record of contracts.json."""

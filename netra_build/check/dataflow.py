@@ -61,3 +61,14 @@ def run_forward(
         for following in block.successors:
             offer(following, result)
     return states
+
+
+def union_of_ages(left: dict[int, int], right: dict[int, int]) -> dict[int, int]:
+    """Join two states that map what happened to its age: all of both, each at its smallest age."""
+    result = None
+    for key, age in right.items():
+        if left.get(key, age + 1) > age:
+            if result is None:
+                result = dict(left)
+            result[key] = age
+    return left if result is None else result

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from netra_build.asm.disassembly import Instruction
-from netra_build.check.dataflow import run_forward
+from netra_build.check.dataflow import run_forward, union_of_ages
 from netra_build.check.effects import Effects
 from netra_build.check.findings import Finding, make_finding
 from netra_build.check.flow import Block, Flow
@@ -71,24 +71,13 @@ def check_hazards(flow: Flow) -> list[Finding]:
     """Return one finding per pair of instructions that stand too close; ``BudgetExceeded``."""
     walker = _Walker(flow)
     empty: State = {}
-    run_forward(flow, empty, walker.transfer, _join, len)
+    run_forward(flow, empty, walker.transfer, union_of_ages, len)
     return list(walker.findings.values())
 
 
 def wait_states(instruction: Instruction, effects: Effects) -> int:
     """Return how many wait states one instruction gives."""
     return 1 + (instruction.words[0] & 0xF) if effects.kind == "nop" else 1
-
-
-def _join(left: State, right: State) -> State:
-    """Union of recent producers, each at its smallest age."""
-    result = None
-    for key, age in right.items():
-        if left.get(key, age + 1) > age:
-            if result is None:
-                result = dict(left)
-            result[key] = age
-    return left if result is None else result
 
 
 class _Walker:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from netra_build.asm.disassembly import Instruction
-from netra_build.check.dataflow import run_forward
+from netra_build.check.dataflow import run_forward, union_of_ages
 from netra_build.check.effects import Effects
 from netra_build.check.findings import Finding, make_finding
 from netra_build.check.flow import Block, Flow
@@ -52,19 +52,8 @@ def check_waits(flow: Flow, *, shares_lds: bool) -> list[Finding]:
     """
     walker = _Walker(flow, shares_lds)
     empty: State = {}
-    run_forward(flow, empty, walker.transfer, _join, len)
+    run_forward(flow, empty, walker.transfer, union_of_ages, len)
     return list(walker.findings.values())
-
-
-def _join(left: State, right: State) -> State:
-    """Union of what may be outstanding, each at its smallest age."""
-    result = None
-    for key, age in right.items():
-        if left.get(key, age + 1) > age:
-            if result is None:
-                result = dict(left)
-            result[key] = age
-    return left if result is None else result
 
 
 class _Walker:

@@ -14,6 +14,7 @@ from elftools.elf.sections import Section as ElfSection
 from elftools.elf.sections import SymbolTableSection
 
 from netra_build.asm.descriptor import DESCRIPTOR_BYTES, KernelDescriptor, read_descriptor
+from netra_build.asm.elf_layout import AMDGPU_MACHINE, ET_DYN
 from netra_build.asm.metadata import (
     NOTE_OWNER,
     NOTE_TYPE,
@@ -28,7 +29,6 @@ from netra_build.core.errors import BadInput
 MAX_OBJECT_BYTES = 64 * 1024 * 1024
 MAX_SECTIONS = 1024
 MAX_SYMBOLS = 65536
-AMDGPU_MACHINE = 224
 MACH_GFX950 = 0x4F
 
 _ELF_FAULTS = (
@@ -143,13 +143,16 @@ def _read(data: bytes, location: str) -> CodeObject:
     (e_flags,) = struct.unpack_from("<I", data, 48)
     if machine != AMDGPU_MACHINE:
         raise BadInput(
-            "ELF file is for another machine", location=location, expected=224, got=machine
+            "ELF file is for another machine",
+            location=location,
+            expected=AMDGPU_MACHINE,
+            got=machine,
         )
-    if kind != 3:
+    if kind != ET_DYN:
         raise BadInput(
             "code object is not linked",
             location=location,
-            expected="ELF type 3",
+            expected=f"ELF type {ET_DYN}",
             got=kind,
             hint="link it with ld.lld -shared",
         )

@@ -13,6 +13,8 @@ from dataclasses import replace
 import msgpack
 
 from netra_build.asm.elf_layout import (
+    AMDGPU_MACHINE,
+    ET_REL,
     HEADER_BYTES,
     SHT_NOTE,
     SHT_NULL,
@@ -28,9 +30,6 @@ from netra_build.asm.elf_layout import (
 from netra_build.asm.metadata import NOTE_OWNER, NOTE_TYPE, decode_metadata, split_notes
 from netra_build.core.canonical_json import Json
 from netra_build.core.errors import BadInput
-
-ET_REL = 1
-AMDGPU_MACHINE = 224
 
 
 def rename_symbols(

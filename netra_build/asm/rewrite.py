@@ -13,6 +13,8 @@ from netra_build.asm.elf_layout import (
     PT_LOAD,
     SHF_ALLOC,
     SHT_NULL,
+    SHT_SYMTAB,
+    SYMBOL_BYTES,
     ElfFile,
     SectionHeader,
     aligned,
@@ -21,9 +23,6 @@ from netra_build.asm.elf_layout import (
     tail_merged,
 )
 from netra_build.core.errors import BadInput
-
-SHT_SYMTAB = 2
-SYMBOL_BYTES = 24
 
 
 def rewrite(data: bytes, location: str = "code object") -> bytes:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from netra_build.asm.elf_layout import (
+    AMDGPU_MACHINE,
+    ET_DYN,
     PT_LOAD,
     SHF_ALLOC,
     SHT_NOBITS,
@@ -20,9 +22,6 @@ from netra_build.asm.elf_layout import (
     tail_merged,
 )
 from netra_build.core.errors import BadInput
-
-ET_DYN = 3
-AMDGPU_MACHINE = 224
 
 
 def seal(data: bytes, location: str = "code object") -> bytes:

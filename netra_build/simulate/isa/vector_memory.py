@@ -218,14 +218,14 @@ def _global_direct(shape: Shape) -> Build:
 # Buffer instructions
 
 
-def _buffer_operands(d: Decoded, extra: int) -> tuple[Operand, Operand, Operand]:
-    """Return lane address, descriptor and scalar offset behind ``extra`` data operands."""
+def _buffer_place(d: Decoded, context: Context, extra: int) -> Locate:
+    """Address by lane address, descriptor and scalar offset behind ``extra`` data operands."""
     rest = d.operands[extra:]
-    if len(rest) == 3:
-        return rest[0], rest[1], rest[2]
     if len(rest) == 2:
-        return Operand("word", "off"), rest[0], rest[1]
-    raise Unsupported(f"{len(d.operands)} operands")
+        rest = (Operand("word", "off"), *rest)
+    if len(rest) != 3:
+        raise Unsupported(f"{len(d.operands)} operands")
+    return locate_buffer(d, context, *rest)
 
 
 def _buffer_load(suffix: str, shape: Shape) -> Build:
@@ -234,8 +234,7 @@ def _buffer_load(suffix: str, shape: Shape) -> Build:
         direct = "lds" in d.modifiers
         if direct and suffix not in DIRECT:
             raise Unsupported('modifier "lds"')
-        address, records, base = _buffer_operands(d, 0 if direct else 1)
-        locate = locate_buffer(d, context, address, records, base)
+        locate = _buffer_place(d, context, 0 if direct else 1)
         if direct:
             return build_direct(d, locate, shape)
         return build_load(d, context, locate, shape, False)
@@ -246,8 +245,7 @@ def _buffer_load(suffix: str, shape: Shape) -> Build:
 def _buffer_store(shape: Shape) -> Build:
     def build(d: Decoded, context: Context) -> Run:
         d.allow(*_BUFFER_FLAGS)
-        address, records, base = _buffer_operands(d, 1)
-        locate = locate_buffer(d, context, address, records, base)
+        locate = _buffer_place(d, context, 1)
         return build_store(d, context, locate, d.operands[0], shape, False)
 
     return build
@@ -256,8 +254,7 @@ def _buffer_store(shape: Shape) -> Build:
 def _buffer_atomic(atomic: Atomic) -> Build:
     def build(d: Decoded, context: Context) -> Run:
         d.allow(*_BUFFER_FLAGS)
-        address, records, base = _buffer_operands(d, 1)
-        locate = locate_buffer(d, context, address, records, base)
+        locate = _buffer_place(d, context, 1)
         if "sc0" not in d.modifiers:
             return build_atomic(d, context, locate, d.operands[0], None, atomic)
         # The old value replaces the first registers of the data, which a swap has more of.

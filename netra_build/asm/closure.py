@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from netra_build.asm.include_walk import Reader, walk_includes
 from netra_build.asm.lexer import decode_source, macro_names
 from netra_build.asm.published_scan import published_computational_sha256, source_closure_sha256
 from netra_build.asm.source_file import SourceFile, read_source
 from netra_build.asm.statement import Kind
-from netra_build.core.disk import relative_name
-from netra_build.core.errors import BadInput, NetraError
-
-MAX_FILES = 4096
-MAX_CLOSURE_BYTES = 64 * 1024 * 1024
-
-Reader = Callable[[str], bytes]
-"""Gives the bytes of a root-relative name; raises a ``NetraError`` when it cannot."""
+from netra_build.core.errors import BadInput
 
 
 @dataclass(frozen=True)
@@ -53,11 +47,10 @@ class Closure:
 def include_closure(template: str, read: Reader, location: str) -> Closure:
     """Follow the includes of ``template`` and verify every file.
 
-    Raises ``BadInput``: a name that leaves the root or cannot be read (at the including file and
-    line; the template itself at ``location``), what ``read_source`` refuses, an include guard
-    whose symbol is set anywhere else, more than ``MAX_FILES`` files or ``MAX_CLOSURE_BYTES``.
+    Raises ``BadInput``: what ``walk_includes`` and ``read_source`` refuse, and an include guard
+    whose symbol is set anywhere else.
     """
-    data_by_name = _collect(relative_name(template, location), read, location)
+    data_by_name = walk_includes(template, read, location, _includes)
     macros = macros_of(data_by_name)
     files = tuple(read_source(name, data, macros) for name, data in data_by_name.items())
     refuse_shared_guards(files)
@@ -100,29 +93,5 @@ def refuse_shared_guards(files: Iterable[SourceFile]) -> None:
             )
 
 
-def _collect(template: str, read: Reader, location: str) -> dict[str, bytes]:
-    """Read the closure's files depth first without recursion."""
-    found: dict[str, bytes] = {}
-    held = 0
-    waiting = [(template, location)]
-    while waiting:
-        name, place = waiting.pop()
-        if name in found:
-            continue
-        try:
-            found[name] = read(name)
-        except NetraError as error:
-            raise BadInput(
-                f'included file "{name}" cannot be used: {error.fact}', location=place
-            ) from None
-        held += len(found[name])
-        if len(found) > MAX_FILES or held > MAX_CLOSURE_BYTES:
-            raise BadInput(
-                "include closure is too large",
-                location=place,
-                expected=f"at most {MAX_FILES} files of {MAX_CLOSURE_BYTES} bytes",
-                got="more",
-            )
-        includes = read_source(name, found[name], {}).includes
-        waiting.extend((item.name, f"{name}:{item.line}") for item in reversed(includes))
-    return found
+def _includes(name: str, data: bytes) -> Iterator[tuple[int, str]]:
+    return ((item.line, item.name) for item in read_source(name, data, {}).includes)

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from netra_build.asm.include_walk import Reader, walk_includes
 from netra_build.core.digests import sha256_hex
-from netra_build.core.disk import relative_name
-from netra_build.core.errors import BadInput, NetraError
+from netra_build.core.errors import BadInput
 
 _BLANKS = r"[^\S\n]*"
 """Blanks within one line: ``\\s*`` there would find the same lines, but in quadratic time."""
@@ -21,7 +21,6 @@ REQUIREMENT = re.compile(
     rf"^{_BLANKS}NETRA_REQUIRE_EQ\s+([A-Z0-9_]+)\s*,\s*([0-9]+){_BLANKS}$", re.MULTILINE
 )
 
-MAX_FILES = 4096
 _DROPPED_PREFIXES = (".file", ".loc", ".cfi_")
 
 
@@ -49,32 +48,18 @@ def published_includes(text: str) -> Iterator[tuple[int, str]]:
     yield from ((line, match[1]) for line, match in _numbered(INCLUDE, text))
 
 
-def published_closure(
-    template: str, read: Callable[[str], bytes], location: str
-) -> dict[str, bytes]:
+def published_closure(template: str, read: Reader, location: str) -> dict[str, bytes]:
     """Return the closure that the published pattern finds: names to bytes, depth first.
 
     Conditions, comments and macros are not understood, as the format has it. Raises ``BadInput``
-    for a name that leaves the root or cannot be read.
+    for what ``walk_includes`` refuses.
     """
-    found: dict[str, bytes] = {}
-    waiting = [(template, location)]
-    while waiting:
-        path, place = waiting.pop()
-        name = relative_name(path, place)
-        if name in found:
-            continue
-        if len(found) == MAX_FILES:
-            raise BadInput("include closure is too large", location=place)
-        try:
-            found[name] = read(name)
-        except NetraError as error:
-            raise BadInput(
-                f'included file "{name}" cannot be used: {error.fact}', location=place
-            ) from None
-        includes = list(published_includes(published_text(found[name], name)))
-        waiting.extend((path, f"{name}:{line}") for line, path in reversed(includes))
-    return found
+    return walk_includes(
+        template,
+        read,
+        location,
+        lambda name, data: published_includes(published_text(data, name)),
+    )
 
 
 def published_requirements(files: Mapping[str, bytes]) -> tuple[Requirement, ...]:

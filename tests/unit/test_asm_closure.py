@@ -7,6 +7,7 @@ import hashlib
 import pytest
 
 from netra_build.asm.closure import include_closure
+from netra_build.asm.include_walk import MAX_CLOSURE_BYTES
 from netra_build.asm.published_scan import (
     Requirement,
     normalised_text,
@@ -136,11 +137,24 @@ def test_too_many_files_are_refused():
     def read(name: str) -> bytes:
         return f'.include "{int(name) + 1}"\n'.encode()
 
-    assert fault(include_closure, "0", read, "u") == (
-        "4095:1: include closure is too large; "
-        "expected at most 4096 files of 67108864 bytes, got more"
-    )
-    assert fault(published_closure, "0", read, "u") == "4095:1: include closure is too large"
+    for closure in (include_closure, published_closure):
+        assert fault(closure, "0", read, "u") == (
+            "4095:1: include closure is too large; "
+            "expected at most 4096 files of 67108864 bytes, got more"
+        )
+
+
+def test_too_many_bytes_are_refused():
+    padding = b" " * (MAX_CLOSURE_BYTES // 8)
+
+    def read(name: str) -> bytes:
+        return f'.include "{int(name) + 1}"\n'.encode() + padding
+
+    for closure in (include_closure, published_closure):
+        assert fault(closure, "0", read, "u") == (
+            "6:1: include closure is too large; "
+            "expected at most 4096 files of 67108864 bytes, got more"
+        )
 
 
 def test_an_include_guard_must_be_set_in_one_place_only():

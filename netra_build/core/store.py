@@ -1,0 +1,288 @@
+"""The store: what actions made, by action digest, shared by all checkouts of a user.
+
+Blobs lie under the BLAKE3 of their bytes, entries under the action digest; an entry names the blob
+of each output. Everything is verified on every read. What does not verify is removed and counts as
+absent, so the next writer puts a good one in its place. No method fails because of the store: one
+that cannot be read has nothing, one that cannot be written to takes nothing and says why, once.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from netra_build.core.canonical_json import Json, canonical_bytes, parse_object
+from netra_build.core.digests import blake3_hex
+from netra_build.core.disk import MAX_FILE_BYTES
+from netra_build.core.errors import BadInput
+from netra_build.core.store_files import StoreFiles, UnsoundFile
+from netra_build.core.store_ledger import Ledger
+
+DEFAULT_MAX_BYTES = 2 * 1024 * 1024 * 1024
+ENTRY_FORMAT = "netra-store-entry-1"
+RECORD_FORMAT = "netra-store-record-1"
+MAX_ENTRY_BYTES = 1024 * 1024
+MAX_RECORD_BYTES = 32 * 1024 * 1024
+MOST_RECORDS = 8
+"""How many records of one key are kept."""
+
+DIGEST = re.compile(r"[0-9a-f]{64}\Z")
+KIND = re.compile(r"[a-z][a-z0-9-]{0,31}\Z")
+
+
+@dataclass
+class StoreCounts:
+    """What one process did with the store."""
+
+    hits: int = 0
+    misses: int = 0
+    stored: int = 0
+    damaged: int = 0
+
+
+class Store:
+    """An open store; safe to use from several threads, and by many processes at once."""
+
+    def __init__(self, files: StoreFiles, max_bytes: int = DEFAULT_MAX_BYTES) -> None:
+        self.files = files
+        self.ledger = Ledger(files, max_bytes)
+        self.counts = StoreCounts()
+        self.trouble = ""
+        """Why nothing more is written, once that is so."""
+        self._lock = threading.Lock()
+
+    def outputs(self, action: str, roles: Collection[str]) -> dict[str, bytes] | None:
+        """Return the outputs of an action by role, None unless every one of them verifies."""
+        blobs = self._entry(action, roles)
+        found = None if blobs is None else self._blobs(blobs)
+        if found is None:
+            self._count(misses=1)
+            return None
+        self.files.touch(entry_name(action))
+        self._count(hits=1)
+        return found
+
+    def put_outputs(self, action: str, outputs: Mapping[str, bytes]) -> None:
+        """Keep the outputs of an action, in place of what was kept of it before."""
+        rows = {}
+        for role, output in outputs.items():
+            digest = blake3_hex(output)
+            if not self._keep_blob(digest, output):
+                return
+            rows[role] = {"blake3": digest, "size_bytes": len(output)}
+        data = entry_bytes({"format": ENTRY_FORMAT, "action": action, "outputs": rows})
+        if len(data) <= MAX_ENTRY_BYTES and self._write(entry_name(action), data):
+            self._count(stored=1)
+
+    def put_blob(self, data: bytes) -> str:
+        """Keep bytes and return their BLAKE3, whether they could be kept or not."""
+        digest = blake3_hex(data)
+        self._keep_blob(digest, data)
+        return digest
+
+    def get_blob(self, digest: str) -> bytes | None:
+        """Return the bytes with this BLAKE3, None if they are not here or do not verify."""
+        if not DIGEST.match(digest):
+            return None
+        name = blob_name(digest)
+        data = self._read(name, MAX_FILE_BYTES, partial(_has_digest, digest))
+        if data is not None:
+            self.files.touch(name)
+        return data
+
+    def put_record(self, kind: str, key: str, document: Json) -> None:
+        """Keep a JSON document under a kind and any key; the newest ``MOST_RECORDS`` remain."""
+        wrapped = {"format": RECORD_FORMAT, "kind": kind, "key": key, "document": document}
+        data = canonical_bytes(wrapped)
+        if len(data) > MAX_RECORD_BYTES:
+            return
+        name = f"{record_prefix(kind, key)}.{blake3_hex(data)}"
+        if self._write(name, data):
+            self.files.touch(name)
+            for old in self._record_names(kind, key)[MOST_RECORDS:]:
+                self._discard(old)
+
+    def get_records(self, kind: str, key: str) -> tuple[Json, ...]:
+        """Return the documents kept under a kind and key, newest first, at most eight."""
+        found = []
+        for name in self._record_names(kind, key)[:MOST_RECORDS]:
+            digest = name.rpartition(".")[2]
+            data = self._read(name, MAX_RECORD_BYTES, partial(_has_digest, digest))
+            document = None if data is None else _record_document(data, kind, key)
+            if document is not None:
+                found.append(document[0])
+        return tuple(found)
+
+    def _keep_blob(self, digest: str, data: bytes) -> bool:
+        return len(data) <= MAX_FILE_BYTES and self._write(blob_name(digest), data)
+
+    def _entry(self, action: str, roles: Collection[str]) -> dict[str, str] | None:
+        """Return the blob digest of each role, None unless the entry has exactly these roles."""
+        name = entry_name(action)
+        data = self._read(name, MAX_ENTRY_BYTES, lambda read: entry_blobs(read, action) is not None)
+        blobs = None if data is None else entry_blobs(data, action)
+        return blobs if blobs is not None and set(blobs) == set(roles) else None
+
+    def _blobs(self, digests: Mapping[str, str]) -> dict[str, bytes] | None:
+        """Return the bytes of each role, None as soon as one is not here."""
+        found = {}
+        for role, digest in digests.items():
+            data = self.get_blob(digest)
+            if data is None:
+                return None
+            found[role] = data
+        return found
+
+    def _record_names(self, kind: str, key: str) -> list[str]:
+        """Return the names of the records of a key, newest first."""
+        prefix = f"{record_prefix(kind, key)}."
+        folder = prefix.rpartition("/")[0]
+        try:
+            found = [file for file in self.files.scan(folder) if file.name.startswith(prefix)]
+        except OSError:
+            return []
+        found.sort(key=lambda file: (-file.used_ns, file.name))
+        return [file.name for file in found if DIGEST.match(file.name.removeprefix(prefix))]
+
+    def _read(self, name: str, max_bytes: int, verify: Callable[[bytes], bool]) -> bytes | None:
+        """Return a file's bytes if they verify; remove what does not."""
+        try:
+            data = self.files.read(name, max_bytes)
+            if data is None or verify(data):
+                return data
+        except UnsoundFile:
+            pass
+        except OSError:
+            return None
+        self._count(damaged=1)
+        self._discard(name)
+        return None
+
+    def _write(self, name: str, data: bytes) -> bool:
+        """Write a file unless it is there already, byte for byte; tell whether it is there now."""
+        if self.trouble:
+            return False
+        try:
+            if self._has(name, data):
+                self.files.touch(name)
+                return True
+            if not self.ledger.reserve(len(data)):
+                return False
+            self.files.write(name, data)
+        except OSError as error:
+            self._give_up(error)
+            return False
+        return True
+
+    def _has(self, name: str, data: bytes) -> bool:
+        try:
+            return self.files.read(name, len(data)) == data
+        except (UnsoundFile, OSError):
+            return False
+
+    def _discard(self, name: str) -> None:
+        """Remove a file if that is possible; the ledger is told its size."""
+        try:
+            found = self.files.find(name)
+            self.files.remove(name)
+            if found is not None:
+                self.ledger.release(found.size_bytes)
+        except OSError as error:
+            self._give_up(error)
+
+    def _give_up(self, error: OSError) -> None:
+        with self._lock:
+            reason = (error.strerror or "unknown reason").lower()
+            self.trouble = self.trouble or f"store {self.files.root} takes nothing more: {reason}"
+
+    def _count(self, *, hits: int = 0, misses: int = 0, stored: int = 0, damaged: int = 0) -> None:
+        with self._lock:
+            self.counts.hits += hits
+            self.counts.misses += misses
+            self.counts.stored += stored
+            self.counts.damaged += damaged
+
+
+def open_store(root: Path, max_bytes: int = DEFAULT_MAX_BYTES) -> Store:
+    """Return the store at ``root``, made if there is none.
+
+    Raises ``BadInput`` for a root that is a link or no folder, that belongs to another user, that
+    others may write to, or that cannot be made.
+    """
+    files = StoreFiles(root)
+    files.prepare(create=True)
+    return Store(files, max_bytes)
+
+
+def blob_name(digest: str) -> str:
+    """Return where a blob lies."""
+    return f"blobs/{digest[:2]}/{digest}"
+
+
+def entry_name(action: str) -> str:
+    """Return where the entry of an action lies; ``ValueError`` for what is no digest."""
+    if not DIGEST.match(action):
+        raise ValueError(f"not an action digest: {action}")
+    return f"actions/{action[:2]}/{action}"
+
+
+def record_prefix(kind: str, key: str) -> str:
+    """Return where the records of a key lie, but for the digest at the end."""
+    if not KIND.match(kind):
+        raise ValueError(f"not a kind of records: {kind}")
+    digest = blake3_hex(key.encode("utf-8", "surrogatepass"))
+    return f"records/{kind}/{digest[:2]}/{digest}"
+
+
+def entry_bytes(document: Json) -> bytes:
+    """Return an entry's file: the BLAKE3 of the rest, then the document."""
+    body = canonical_bytes(document)
+    return blake3_hex(body).encode("ascii") + b"\n" + body
+
+
+def entry_blobs(data: bytes, action: str) -> dict[str, str] | None:
+    """Return the blob digest of each role of an entry's file, None for a damaged one."""
+    head, _, body = data.partition(b"\n")
+    if head != blake3_hex(body).encode("ascii"):
+        return None
+    try:
+        document = parse_object(body, "entry", max_bytes=MAX_ENTRY_BYTES)
+    except BadInput:
+        return None
+    rows = document.get("outputs")
+    if document.get("format") != ENTRY_FORMAT or document.get("action") != action:
+        return None
+    if not isinstance(rows, dict) or not all(map(_is_row, rows.values())):
+        return None
+    return {role: row["blake3"] for role, row in rows.items()}
+
+
+def _has_digest(digest: str, data: bytes) -> bool:
+    return blake3_hex(data) == digest
+
+
+def _is_row(row: Json) -> bool:
+    if not isinstance(row, dict) or set(row) != {"blake3", "size_bytes"}:
+        return False
+    digest, size = row["blake3"], row["size_bytes"]
+    is_digest = isinstance(digest, str) and DIGEST.match(digest) is not None
+    return is_digest and type(size) is int and 0 <= size <= MAX_FILE_BYTES
+
+
+def _record_document(data: bytes, kind: str, key: str) -> tuple[Json] | None:
+    """Return the document of a record's file, None if the file is of another key."""
+    try:
+        wrapped = parse_object(data, "record", max_bytes=MAX_RECORD_BYTES)
+    except BadInput:
+        return None
+    if (wrapped.get("format"), wrapped.get("kind"), wrapped.get("key")) != (
+        RECORD_FORMAT,
+        kind,
+        key,
+    ):
+        return None
+    return (wrapped["document"],) if "document" in wrapped else None

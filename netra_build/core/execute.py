@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from netra_build.core.disk import Disk
 from netra_build.core.errors import NetraError
 from netra_build.core.graph import Action, Graph, Place, Root
 from netra_build.core.product import Product
+from netra_build.core.tally import Ending, Paths, Tally
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,10 @@ class Folders:
         """Return the path of one place."""
         return self.paths[place.root] / place.name
 
+    def names(self, roles: Iterable[tuple[str, Place]]) -> Paths:
+        """Return the paths of an action's inputs or outputs, in the order of their roles."""
+        return tuple(str(self.path(place)) for _, place in roles)
+
 
 @dataclass(frozen=True)
 class Execution:
@@ -33,6 +38,7 @@ class Execution:
     folders: Folders
     disk: Disk
     tools: Any
+    tally: Tally = field(default_factory=Tally)
     product: Product | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
@@ -52,6 +58,17 @@ def run_action(action: Action, execution: Execution) -> dict[str, str]:
     Before the first file of a sealed product is written its seal is withdrawn, and the seal
     itself is written last (see ``Product``).
     """
+    outputs, ending = execution.folders.names(action.outputs), Ending.FAILED
+    execution.tally.begin(outputs, action.line())
+    try:
+        written = _run(action, execution)
+        ending = Ending.RAN
+    finally:
+        execution.tally.end(outputs, ending)
+    return written
+
+
+def _run(action: Action, execution: Execution) -> dict[str, str]:
     folders, disk = execution.folders, execution.disk
     inputs = {role: disk.read_bytes(folders.path(place)) for role, place in action.inputs}
     try:

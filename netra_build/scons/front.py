@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+import SCons.Node
+import SCons.Script
 
 from netra_build.core.canonical_json import parse_object
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import EXIT_BAD_INPUT, EXIT_REFUSED, BadInput, NetraError
 from netra_build.core.nearest import nearest_hint
+from netra_build.core.tally import Counts
 from netra_build.requests import recipe_names
-from netra_build.scons.methods import NetraUserError, library_of
+from netra_build.scons.methods import Declared, NetraUserError, library_of
 from netra_build.stages.tabulate import summary_text
 
 VARIABLES = {
@@ -169,10 +174,24 @@ def exit_status(failure: Any) -> int:
 
 
 def show_notes(env: Any) -> None:
-    """Print what is worth knowing about what was asked for, after the build."""
-    env["NETRA_DECLARED"].finish()
-    for note in env["NETRA_DECLARED"].notes:
+    """Print what is worth knowing about what was asked for, and what was done."""
+    declared: Declared = env["NETRA_DECLARED"]
+    declared.finish()
+    for note in declared.notes:
         print(f"netra: {note}")
+    is_build = not (env.GetOption("clean") or env.GetOption("no_exec") or env.GetOption("help"))
+    if is_build and declared.nodes and not env.GetOption("silent"):
+        print(closing_counts(declared).line(time.time() - SCons.Script.start_time))
+
+
+def closing_counts(declared: Declared) -> Counts:
+    """Return how every action ended that SCons has come to."""
+    settled = (
+        (execution.folders.names(action.outputs), execution.folders.names(action.inputs))
+        for node, action, execution in declared.nodes
+        if node.get_state() == SCons.Node.up_to_date
+    )
+    return declared.tally.counts(settled)
 
 
 def _flag(values: Mapping[str, str], name: str) -> bool:

@@ -18,9 +18,10 @@ from netra_build.core.collector import collector_paused
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput, NetraError
 from netra_build.core.execute import Execution, Folders
-from netra_build.core.graph import Graph, Root
+from netra_build.core.graph import Action, Graph, Root
 from netra_build.core.nearest import nearest_hint
 from netra_build.core.output_record import OutputRecord
+from netra_build.core.tally import Tally
 from netra_build.load.library import Library, open_library
 from netra_build.scons.nodes import declare_graph
 
@@ -35,6 +36,9 @@ class Declared:
         self.toolchain: Toolchain | None = None
         self.library_by_root: dict[str, Library] = {}
         self.notes: list[str] = []
+        self.tally = Tally()
+        self.nodes: list[tuple[Any, Action, Execution]] = []
+        """Every action with the first node that it makes, each after what it needs."""
         self._record: OutputRecord | None = None
 
     def record(self, env: Any) -> OutputRecord:
@@ -180,4 +184,5 @@ def _execution(
         Root.OUT: Path(out),
         Root.EXTERNAL: Path(golden_root or "."),
     }
-    return Execution(graph, Folders(paths), RealDisk(), toolchain_of(env))
+    tally: Tally = env["NETRA_DECLARED"].tally
+    return Execution(graph, Folders(paths), RealDisk(), toolchain_of(env), tally)

@@ -63,7 +63,9 @@ def declare_graph(
             nodes += [env.File(path) for path in paths]
             continue
         declared[paths] = action
-        nodes += _declare_action(env, action, paths, execution)
+        made = _declare_action(env, action, paths, execution)
+        env["NETRA_DECLARED"].nodes.append((made[0], action, execution))
+        nodes += made
     return nodes
 
 

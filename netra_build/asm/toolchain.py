@@ -12,12 +12,10 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from netra_build.asm.diagnostics import LinkFailed, assembly_failure, death, first_tool_error
-from netra_build.asm.shared_libraries import loaded_libraries
-from netra_build.core.canonical_json import stable_hash
-from netra_build.core.digests import blake3_hex
+from netra_build.asm.tool_identity import program_digest
 from netra_build.core.disk import Disk, RealDisk, relative_name, sealed_folder
 from netra_build.core.errors import BadInput, NetraError, ToolchainFailed
-from netra_build.core.streams import FileStamp, file_digest, file_stamp, scratch_stream
+from netra_build.core.streams import FileStamp, file_stamp, scratch_stream
 
 TARGET_TRIPLE = "amdgcn-amd-amdhsa"
 PROCESSOR = "gfx950"
@@ -86,7 +84,7 @@ class Toolchain:
         for role, program in programs.items():
             result[role] = program.name
             result[f"{role}_version"] = self._version(program)
-            result[f"{role}_digest"] = _program_digest(program, self.library_path, self.disk)
+            result[f"{role}_digest"] = program_digest(program.path, self.library_path, self.disk)
         return result
 
     def assemble(self, unit: bytes, *, name: str = "unit.s") -> bytes:
@@ -389,10 +387,3 @@ def _version_of(program: Program, stamp: FileStamp, library_path: tuple[Path, ..
     if outcome.status or match is None:
         raise ToolchainFailed("does not state its version", location=stamp[0])
     return match[1].decode("ascii")
-
-
-def _program_digest(program: Program, library_path: tuple[Path, ...], disk: Disk) -> str:
-    libraries = loaded_libraries(program.path, library_path, disk)
-    parts = [["program", file_digest(program.path)]]
-    parts += [[name, file_digest(path) if path else "not found"] for name, path in libraries]
-    return blake3_hex(stable_hash(parts).encode("ascii"))

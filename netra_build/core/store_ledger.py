@@ -27,6 +27,9 @@ KEPT_SHARE = 0.8
 MAX_LEDGER_BYTES = 64 * 1024 * 1024
 LONG_LEDGER_BYTES = 256 * 1024
 TRIES = 8
+PORTIONS = 2048
+"""A process reserves such a part of the bound at a time; what it leaves unused is counted until
+the next counting, which costs a look at every file and nothing else."""
 FUTURE_NS = 3600 * 10**9
 """A use so far in the future is a wrong clock's, and counts as the oldest."""
 
@@ -41,6 +44,7 @@ class Ledger:
         self._inode = -1
         self._offset = 0
         self._total = 0
+        self._spare = 0
 
     def reserve(self, size_bytes: int) -> bool:
         """Make room for a file of this size; False when there is none. Raises ``OSError``."""
@@ -48,10 +52,15 @@ class Ledger:
         with self._lock:
             if needed > self.max_bytes // 2:
                 return False
-            if self._has_room(needed):
-                return True
-            self._evict(int(self.max_bytes * KEPT_SHARE) - needed)
-            return self._has_room(needed)
+            if self._spare < needed:
+                portion = max(needed, self.max_bytes // PORTIONS)
+                if not self._has_room(portion):
+                    self._evict(int(self.max_bytes * KEPT_SHARE) - portion)
+                    if not self._has_room(portion):
+                        return False
+                self._spare += portion
+            self._spare -= needed
+            return True
 
     def release(self, size_bytes: int) -> None:
         """Say that a file of this size is gone. Raises ``OSError``."""

@@ -14,8 +14,8 @@ from blake3 import blake3
 
 from netra_build.core.errors import BadInput
 
-FileStamp = tuple[str, int, int, int]
-"""Path, size in bytes, modification time in nanoseconds and inode of one regular file."""
+FileStamp = tuple[str, int, int, int, int]
+"""Path, size in bytes, modification and change time in nanoseconds, and inode of one file."""
 
 
 def file_stamp(path: Path) -> FileStamp:
@@ -25,7 +25,7 @@ def file_stamp(path: Path) -> FileStamp:
         status = os.stat(real)
     except (OSError, ValueError):
         raise BadInput("file is missing", location=str(path)) from None
-    return real, status.st_size, status.st_mtime_ns, status.st_ino
+    return real, status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
 
 
 def file_digest(path: Path) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 
 from netra_build.asm.diagnostics import AssemblyFailed, Diagnostic, LinkFailed
 from netra_build.asm.shared_libraries import loaded_libraries
+from netra_build.asm.tool_identity import program_digest
 from netra_build.asm.toolchain import INSTALL_HINT, Program, Toolchain, find_toolchain
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput, NetraError, ToolchainFailed
@@ -285,3 +287,23 @@ def test_a_program_that_succeeds_without_an_object_is_a_tool_chain_fault(
     with pytest.raises(ToolchainFailed) as caught:
         broken.assemble(b"\ts_endpgm\n")
     assert str(caught.value) == f"{fake}: succeeded without an ELF file"
+
+
+def test_the_identity_follows_the_bytes_of_a_library(toolchain, tmp_path):
+    """Also in the running process, and when size and modification time stay as they were."""
+    library = tmp_path / "libc.so.6"
+    original = dict(loaded_libraries(toolchain.assembler.path, (), RealDisk()))["libc.so.6"]
+    library.write_bytes(original.read_bytes())
+
+    def digest() -> str:
+        return program_digest(toolchain.assembler.path, (tmp_path,), RealDisk())
+
+    first, before = digest(), library.stat()
+    data = bytearray(library.read_bytes())
+    data[-1] ^= 1
+    library.write_bytes(data)
+    os.utime(library, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert digest() != first
+    library.write_bytes(original.read_bytes())
+    assert digest() == first
+    assert first == program_digest(toolchain.assembler.path, (), RealDisk())

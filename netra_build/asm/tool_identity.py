@@ -1,0 +1,56 @@
+"""Content digest of a program together with every shared library that it loads.
+
+It is asked for by every action that uses the program, so what it took to find it is remembered as
+long as none of the files has changed.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import lru_cache
+from pathlib import Path
+
+from netra_build.asm.shared_libraries import loaded_libraries
+from netra_build.core.canonical_json import stable_hash
+from netra_build.core.digests import blake3_hex
+from netra_build.core.disk import Disk
+from netra_build.core.streams import FileStamp, file_digest, file_stamp
+
+_Library = tuple[str, Path | None]
+_Part = tuple[str, Path | None, tuple[int, ...]]
+"""Name, file and state of the program or of one library; a library not found has no file."""
+
+
+def program_digest(program: Path, library_path: tuple[Path, ...], disk: Disk) -> str:
+    """Return the BLAKE3 over the bytes of a program and of its libraries.
+
+    Raises ``BadInput`` when the program is missing.
+    """
+    stamp = file_stamp(program)
+    libraries = _libraries(stamp, program, library_path, disk)  # type: ignore[arg-type]
+    files = (("program", program), *libraries)
+    return _digest(tuple((name, path, _state(path)) for name, path in files))
+
+
+@lru_cache(maxsize=64)
+def _libraries(
+    stamp: FileStamp, program: Path, library_path: tuple[Path, ...], disk: Disk
+) -> tuple[_Library, ...]:
+    return loaded_libraries(program, library_path, disk)
+
+
+def _state(path: Path | None) -> tuple[int, ...]:
+    """Return what changes whenever the bytes that ``path`` leads to do."""
+    try:
+        found = os.stat(path) if path is not None else None
+    except OSError:
+        found = None
+    if found is None:
+        return ()
+    return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino, found.st_dev
+
+
+@lru_cache(maxsize=64)
+def _digest(files: tuple[_Part, ...]) -> str:
+    parts = [[name, file_digest(path) if path else "not found"] for name, path, _ in files]
+    return blake3_hex(stable_hash(parts).encode("ascii"))

@@ -16,20 +16,26 @@ from pathlib import Path
 
 from netra_build.core.canonical_json import canonical_bytes
 from netra_build.core.digests import blake3_hex
+from netra_build.core.errors import ToolchainFailed
 
 PACKAGE = "netra_build"
 PACKAGE_FOLDER = Path(__file__).resolve().parent.parent
 
 DISTRIBUTION_BY_IMPORT = {
     "blake3": "blake3",
+    "cryptography": "cryptography",
+    "cyclonedx": "cyclonedx-python-lib",
     "elftools": "pyelftools",
     "jsonschema": "jsonschema",
     "ml_dtypes": "ml_dtypes",
     "msgpack": "msgpack",
     "numpy": "numpy",
+    "packageurl": "packageurl-python",
     "rich": "rich",
     "ruamel": "ruamel.yaml",
     "safetensors": "safetensors",
+    "securesystemslib": "securesystemslib",
+    "zstandard": "zstandard",
 }
 
 
@@ -45,18 +51,25 @@ class CodeReach:
 def code_digest(module: str) -> str:
     """Return the BLAKE3 of all code that ``module`` reaches by import."""
     reach = code_reach(module)
-    python = f"{sys.implementation.name} {'.'.join(map(str, sys.version_info[:3]))}"
     identity = {
-        "python": python,
+        "python": python_version(),
         "modules": dict(reach.modules),
         "distributions": dict(reach.distributions),
     }
     return blake3_hex(canonical_bytes(identity))
 
 
+def python_version() -> str:
+    """Return name and version of the running Python, for example ``cpython 3.11.7``."""
+    return f"{sys.implementation.name} {'.'.join(map(str, sys.version_info[:3]))}"
+
+
 @cache
 def code_reach(module: str) -> CodeReach:
-    """Return what ``module`` reaches, itself included, over imports anywhere in the source."""
+    """Return what ``module`` reaches, itself included, over imports anywhere in the source.
+
+    Raises ``ToolchainFailed`` when a library that it imports is not installed.
+    """
     ours: dict[str, str] = {}
     others: set[str] = set()
     waiting = [module]
@@ -71,8 +84,18 @@ def code_reach(module: str) -> CodeReach:
                 waiting.append(imported)
             elif imported.split(".")[0] in DISTRIBUTION_BY_IMPORT:
                 others.add(DISTRIBUTION_BY_IMPORT[imported.split(".")[0]])
-    versions = tuple((name, metadata.version(name)) for name in sorted(others))
+    versions = tuple((name, _installed_version(name)) for name in sorted(others))
     return CodeReach(tuple(sorted(ours.items())), versions)
+
+
+def _installed_version(distribution: str) -> str:
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        raise ToolchainFailed(
+            f'Python package "{distribution}" is not installed',
+            hint=f"pip install {distribution}, or the extra of netra-build that brings it",
+        ) from None
 
 
 @cache

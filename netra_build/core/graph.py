@@ -29,6 +29,12 @@ class Root(StrEnum):
     EXTERNAL = "external"  # objects that a user brings from elsewhere
     WORK = "work"  # intermediate files
     OUT = "out"  # the product
+    KEY = "key"  # the folder of a signing key
+    DIST = "dist"  # packages of products
+
+
+MADE_ROOTS = (Root.WORK, Root.OUT, Root.DIST)
+"""Roots below which actions make files; in the others they only read."""
 
 
 @dataclass(frozen=True, order=True)
@@ -147,9 +153,9 @@ def check_graph(graph: Graph) -> None:
         for _, place in action.inputs:
             if place in products and place not in made:
                 raise ValueError(f"{action.line()}: {place} is used before it is made")
-            if place not in products and place.root in (Root.WORK, Root.OUT):
+            if place not in products and place.root in MADE_ROOTS:
                 raise ValueError(f"{action.line()}: nothing makes {place}")
         for _, place in action.outputs:
-            if place in made or place.root not in (Root.WORK, Root.OUT):
+            if place in made or place.root not in MADE_ROOTS:
                 raise ValueError(f"{action.line()}: {place} cannot be made here")
             made.add(place)

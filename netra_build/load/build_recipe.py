@@ -27,6 +27,7 @@ Value = TypeVar("Value")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.\-]{0,127}")
 _SYMBOL = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,254}")
 _CONSTANT = re.compile(r"[A-Z][A-Z0-9_]{0,127}")
+_URI = re.compile(r"[a-z][a-z0-9+.\-]{0,31}:[!-~]{1,500}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 _COMMON = frozenset({"format", "kind"})
@@ -40,10 +41,11 @@ _ENGINE_OPTIONS = frozenset(
         "placement",
         "candidates",
         "allow_fallback",
+        "builder",
     }
 )
 _OBJECTS_KEYS = frozenset({"deployment", "artifacts"})
-_OBJECTS_OPTIONS = frozenset({"allow_experimental"})
+_OBJECTS_OPTIONS = frozenset({"allow_experimental", "builder"})
 
 
 def read_recipe(data: bytes, location: str) -> Recipe:
@@ -79,6 +81,7 @@ def _read_engine(document: Located, name: str, location: str) -> EngineRecipe:
         ),
         allow_fallback=_optional(entries, "allow_fallback", Located.boolean, False),
         candidates=_optional(entries, "candidates", _texts, ()),
+        builder=_optional(entries, "builder", _uri, None),
     )
 
 
@@ -94,6 +97,7 @@ def _read_objects(document: Located, name: str, location: str) -> ObjectsRecipe:
         deployment=entries["deployment"].text(),
         artifacts=artifacts,
         allow_experimental=_optional(entries, "allow_experimental", Located.boolean, False),
+        builder=_optional(entries, "builder", _uri, None),
     )
 
 
@@ -142,6 +146,10 @@ def _texts(node: Located) -> tuple[str, ...]:
 
 def _sha256(node: Located) -> str:
     return _matching(node, _SHA256, "64 lower-case hexadecimal digits")
+
+
+def _uri(node: Located) -> str:
+    return _matching(node, _URI, "a URI")
 
 
 def _matching(node: Located, pattern: re.Pattern[str], what: str) -> str:

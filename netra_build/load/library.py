@@ -27,6 +27,11 @@ class Library:
         self.disk = disk
         self._bytes: dict[str, bytes] = {}
 
+    @property
+    def names_read(self) -> frozenset[str]:
+        """Root-relative names of the files that were read so far."""
+        return frozenset(self._bytes)
+
     def location(self, name: str) -> str:
         """Return the path of a file as messages show it."""
         return str(self.root / name)

@@ -23,7 +23,8 @@ class EngineRecipe:
     ``allow_fallback`` lets the framework run a kernel operation that no tactic meets.
     ``candidates`` are tactic ids that are built and proven beside the engine, never selected.
     ``location`` is the recipe's file, for messages. ``is_strict`` is False for a published model
-    description that is planned as ``netra compile`` plans it.
+    description that is planned as ``netra compile`` plans it. ``builder`` is the URI that the
+    provenance of a release names; it decides nothing in the engine.
     """
 
     name: str
@@ -38,6 +39,7 @@ class EngineRecipe:
     candidates: tuple[str, ...] = ()
     allow_fallback: bool = False
     is_strict: bool = True
+    builder: str | None = None
 
     def document(self) -> Json:
         """Return the recipe as it is recorded in the engine; file names left out."""
@@ -97,6 +99,7 @@ class ObjectsRecipe:
     deployment: str
     artifacts: tuple[ArtifactRecipe, ...]
     allow_experimental: bool = False
+    builder: str | None = None
 
 
 Recipe = EngineRecipe | ObjectsRecipe

@@ -16,6 +16,7 @@ from netra_build.core.disk import RealDisk
 from netra_build.core.errors import EXIT_BAD_INPUT, EXIT_REFUSED, BadInput, NetraError
 from netra_build.core.nearest import nearest_hint
 from netra_build.core.tally import Counts
+from netra_build.release.layout import CODE_OBJECTS, ENGINE
 from netra_build.requests import recipe_names
 from netra_build.scons.methods import Declared, NetraUserError, library_of
 from netra_build.stages.tabulate import summary_text
@@ -31,6 +32,8 @@ VARIABLES = {
     "allow_unlocked": "1: published recipes may build experiments whose lock is 64 zeros",
     "locked": "1: refuse tactics whose pins are missing or stale",
     "out": "folder of the one thing asked for",
+    "version": "release: its version, X.Y.Z (default: that of this package)",
+    "key": "release: file of an Ed25519 private key (PEM) to sign with",
     "seeds": "check-numerics: how many seeds of random inputs (default 50)",
     "verbose": "1: show files, parameters and whole commands",
 }
@@ -39,8 +42,13 @@ USED_WITH = {
     "golden_root": "engine=",
     "seeds": "check-numerics",
     "allow_unlocked": "recipe=",
+    "version": "release",
+    "key": "release",
 }
 """Variables that mean something to one question only."""
+
+NOT_RELEASED = ("tactic", "allow_unlocked", "locked")
+"""Variables that a release takes no word on: what is packed is locked, and of a recipe."""
 
 KNOWN_STATUSES = (1, 2, 3, 4, 5, 70)
 MOST_SEEDS = 10_000
@@ -49,6 +57,7 @@ TARGETS = {
     "check-equivalence": "compare every tactic specialization with its golden source",
     "check-kernels": "check every tactic specialization statically",
     "check-numerics": "simulate every tactic specialization against its numeric contract",
+    "release": "pack what engine= and recipe= ask for into dist/, described and provable",
 }
 
 
@@ -120,6 +129,10 @@ def _refuse_unknown(targets: Sequence[str]) -> None:
 
 def _declare_asked(env: Any, values: Mapping[str, str], targets: Sequence[str]) -> None:
     _refuse_unknown(targets)
+    if "release" in targets:
+        _declare_checks(env, values, targets, {})
+        env.Default(env.Alias("asked", env.Alias("release", _releases(env, values))))
+        return
     shared = {"locked": _flag(values, "locked")}
     out = {"out": values["out"]} if "out" in values else {}
     engine = {key: values[key] for key in ("profile", "golden_root") if key in values}
@@ -138,6 +151,23 @@ def _declare_asked(env: Any, values: Mapping[str, str], targets: Sequence[str]) 
             asked += env.NetraEngine(name, **shared)
     if asked:
         env.Default(env.Alias("asked", asked))
+
+
+def _releases(env: Any, values: Mapping[str, str]) -> list[Any]:
+    """Declare the packages of what is asked for; return their nodes."""
+    for name in NOT_RELEASED:
+        if name in values:
+            raise BadInput(f"{name}= is not used with release", location="scons")
+    shared = {key: values[key] for key in ("version", "key", "out") if key in values}
+    engine = {key: values[key] for key in ("profile", "golden_root") if key in values}
+    asked: list[Any] = []
+    if "engine" in values:
+        asked += env.NetraRelease(values["engine"], kind=ENGINE, **engine, **shared)
+    if "recipe" in values:
+        asked += env.NetraRelease(values["recipe"], kind=CODE_OBJECTS, **shared)
+    if not asked:
+        raise BadInput("release needs engine= or recipe=", location="scons")
+    return asked
 
 
 def _declare_checks(

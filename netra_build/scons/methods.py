@@ -11,7 +11,7 @@ from typing import Any
 
 import SCons.Errors
 
-from netra_build import requests
+from netra_build import __version__, requests
 from netra_build.asm.native.session import with_native_part
 from netra_build.asm.toolchain import Toolchain, find_toolchain
 from netra_build.core.collector import collector_paused
@@ -23,9 +23,14 @@ from netra_build.core.nearest import nearest_hint
 from netra_build.core.output_record import OutputRecord
 from netra_build.core.tally import Tally
 from netra_build.load.library import Library, open_library
+from netra_build.release.layout import CODE_OBJECTS, ENGINE
+from netra_build.releasing import ReleaseRequest, plan_release
 from netra_build.scons.nodes import declare_graph
 
 ENGINE_OPTIONS = {"profile", "golden_root", "locked", "allow_experimental"}
+PRODUCTS = {ENGINE: "engines", CODE_OBJECTS: "recipes"}
+"""Kind of what a release packs to the folder below the build folder that it is made in."""
+DIST = "dist"
 
 
 class Declared:
@@ -82,6 +87,31 @@ def netra_tactic(env: Any, tactic: str, **options: Any) -> list[Any]:
     return _declare(env, partial(requests.tactic_graph, asked=tactic), "tactics", options)
 
 
+def netra_release(
+    env: Any, recipe: str, version: str = __version__, kind: str = ENGINE, **options: Any
+) -> list[Any]:
+    """Declare the package of a recipe's product; return its nodes, the archive last.
+
+    ``kind`` is ``engine`` or ``code_objects``. Options: ``out`` (folder of the archive, default
+    ``dist``), ``key`` (file of an Ed25519 key to sign with), ``profile``, ``golden_root``,
+    ``library_root``. The product itself goes where it always does.
+    """
+    folders = {Root.DIST: Path(options.pop("out", None) or DIST)}
+    if options.get("key"):
+        folders[Root.KEY] = Path(options["key"]).parent
+
+    def plan(
+        library: Library,
+        profile: str | None = None,
+        golden_root: str | None = None,
+        key: str | None = None,
+    ) -> Graph:
+        request = ReleaseRequest(recipe, kind, version, profile, golden_root, key)
+        return plan_release(library, request)
+
+    return _declare(env, plan, PRODUCTS[kind], options, folders)
+
+
 def netra_equivalence(env: Any, **options: Any) -> list[Any]:
     """Declare the comparison of every specialization with its golden source."""
     return _declare(env, requests.equivalence_graph, "", options)
@@ -127,10 +157,17 @@ def toolchain_of(env: Any) -> Toolchain:
     return declared.toolchain
 
 
-def _declare(env: Any, plan: Callable[..., Graph], kind: str, options: dict[str, Any]) -> list[Any]:
+def _declare(
+    env: Any,
+    plan: Callable[..., Graph],
+    kind: str,
+    options: dict[str, Any],
+    folders: Mapping[Root, Path] | None = None,
+) -> list[Any]:
     """Plan, then declare nodes; an error of ours becomes a ``UserError`` for any SConstruct.
 
-    The product goes to ``out``, else to a folder of its name below the build folder's ``kind``.
+    The product goes to ``out``, else to a folder of its name below the build folder's ``kind``;
+    ``folders`` are further roots.
     """
     out, root = options.pop("out", None), options.pop("library_root", None)
     try:
@@ -140,7 +177,9 @@ def _declare(env: Any, plan: Callable[..., Graph], kind: str, options: dict[str,
             graph = plan(library, **options)
         build = env["NETRA_BUILD"]
         folder = out or (f"{build}/{kind}/{graph.name}" if kind else build)
-        execution = _execution(env, graph, library, folder, options.get("golden_root"))
+        given = {Root.OUT: Path(folder), **(folders or {})}
+        given[Root.EXTERNAL] = Path(options.get("golden_root") or ".")
+        execution = _execution(env, graph, library, given)
         if execution.product is not None and out:
             _refuse_expansion(out)
             execution.product.refuse_foreign()
@@ -175,14 +214,8 @@ class NetraUserError(SCons.Errors.UserError):  # type: ignore[misc]
         self.status = error.status
 
 
-def _execution(
-    env: Any, graph: Graph, library: Library, out: str, golden_root: str | None
-) -> Execution:
-    paths = {
-        Root.SOURCE: library.root,
-        Root.WORK: Path(f"{env['NETRA_BUILD']}/work"),
-        Root.OUT: Path(out),
-        Root.EXTERNAL: Path(golden_root or "."),
-    }
+def _execution(env: Any, graph: Graph, library: Library, folders: Mapping[Root, Path]) -> Execution:
+    work = Path(f"{env['NETRA_BUILD']}/work")
+    paths = {Root.SOURCE: library.root, Root.WORK: work, **folders}
     tally: Tally = env["NETRA_DECLARED"].tally
     return Execution(graph, Folders(paths), RealDisk(), toolchain_of(env), tally)

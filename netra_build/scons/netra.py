@@ -1,7 +1,7 @@
 """The SCons tool ``netra``: ``Environment(tools=["netra"], toolpath=[...])``.
 
-Adds ``env.NetraEngine``, ``env.NetraRecipe`` and ``env.NetraTactic``, and for all tactics of a
-library ``env.NetraEquivalence``, ``env.NetraChecks`` and ``env.NetraNumerics``.
+Adds ``env.NetraEngine``, ``env.NetraRecipe``, ``env.NetraTactic`` and ``env.NetraRelease``, and for
+all tactics of a library ``env.NetraEquivalence``, ``env.NetraChecks`` and ``env.NetraNumerics``.
 The tool sets no global option; its environment's decider compares contents.
 """
 
@@ -16,6 +16,7 @@ from netra_build.scons.methods import (
     netra_equivalence,
     netra_numerics,
     netra_recipe,
+    netra_release,
     netra_tactic,
 )
 from netra_build.scons.nodes import content_changed
@@ -35,6 +36,7 @@ def generate(env: Any, **options: Any) -> None:
     env.AddMethod(netra_engine, "NetraEngine")
     env.AddMethod(netra_recipe, "NetraRecipe")
     env.AddMethod(netra_tactic, "NetraTactic")
+    env.AddMethod(netra_release, "NetraRelease")
     env.AddMethod(netra_equivalence, "NetraEquivalence")
     env.AddMethod(netra_checks, "NetraChecks")
     env.AddMethod(netra_numerics, "NetraNumerics")

@@ -1,0 +1,47 @@
+"""What a release package is called and which files it holds."""
+
+from __future__ import annotations
+
+import re
+
+from netra_build.core.errors import BadInput
+from netra_build.records.vocabulary import TARGET
+
+FORMAT = "netra-release-1"
+ENGINE, CODE_OBJECTS = "engine", "code_objects"
+FOLDER_BY_KIND = {ENGINE: "engine/", CODE_OBJECTS: "objects/"}
+"""Kind of product to the folder of the package that holds it."""
+
+RECORD = "RELEASE.json"
+LICENSE = "LICENSE"
+SBOM = "sbom.cdx.json"
+PROVENANCE = "provenance.json"
+ENVELOPE = "provenance.dsse.json"
+WRITTEN_LAST = (RECORD, PROVENANCE, ENVELOPE)
+"""Files that the record cannot list: itself, and what speaks of it."""
+
+SUFFIX = ".tar.zst"
+_VERSION = re.compile(
+    r"(0|[1-9][0-9]{0,8})(\.(0|[1-9][0-9]{0,8})){2}(-[0-9A-Za-z][0-9A-Za-z.]{0,31})?"
+)
+
+
+def top_folder(name: str, version: str) -> str:
+    """Return the one folder at the top of an archive, for example ``moe-1.2.0-gfx950``."""
+    return f"{name}-{version}-{TARGET}"
+
+
+def archive_name(name: str, version: str) -> str:
+    """Return the file name of an archive."""
+    return top_folder(name, version) + SUFFIX
+
+
+def check_version(version: str, location: str) -> None:
+    """Raise ``BadInput`` unless ``version`` is ``X.Y.Z``, optionally with ``-WORD``."""
+    if not _VERSION.fullmatch(version):
+        raise BadInput(
+            "version is not usable",
+            location=location,
+            expected="X.Y.Z or X.Y.Z-WORD",
+            got=f'"{ascii(version)[1:-1][:40]}"',
+        )

@@ -1,0 +1,98 @@
+"""What a release was made from: what was asked for, sources by digest, tools, libraries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from netra_build.core.canonical_json import Json, stable_hash
+from netra_build.core.digests import sha256_hex
+from netra_build.core.graph import Inputs, Parameters
+from netra_build.release.kernels import toolchain_of
+from netra_build.release.layout import FOLDER_BY_KIND
+
+DEFAULT_BUILDER = "urn:netra-build:builder:self"
+"""Builder of a recipe that names none: whoever runs the build."""
+
+SOURCE_PREFIX, OBJECT_PREFIX = "source:", "object:"
+PREFIXES = (SOURCE_PREFIX, OBJECT_PREFIX)
+"""Before the roles of inputs that decide a release and are no part of it."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What somebody asked to be released. ``recipe`` is a file name inside the library root.
+
+    ``kind`` is a key of ``FOLDER_BY_KIND``; ``builder`` a URI that stays the same.
+    """
+
+    name: str
+    version: str
+    kind: str
+    recipe: str
+    profile: str | None = None
+    builder: str = DEFAULT_BUILDER
+
+    @property
+    def folder(self) -> str:
+        """The folder of the package that holds the product, with its slash."""
+        return FOLDER_BY_KIND[self.kind]
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Everything that decided a product.
+
+    ``sources``: SHA-256 by library name of every file that was read; ``objects``: the same of
+    code objects that a user brought; ``toolchain`` as the tool chain identifies itself;
+    ``environment``: ``python``, ``packages`` (version by name), ``netra_build`` (``version`` and
+    ``sha256`` over its modules).
+    """
+
+    asked: Asked
+    sources: Mapping[str, str]
+    toolchain: Mapping[str, str]
+    environment: Mapping[str, Json]
+    objects: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def closure_sha256(self) -> str:
+        """SHA-256 over names and digests of all sources and brought objects."""
+        return stable_hash({"sources": self.sources, "objects": self.objects})
+
+
+def product_files(asked: Asked, content: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Return the files of the product by their names inside it, from those of the package."""
+    folder = asked.folder
+    return {n.removeprefix(folder): data for n, data in content.items() if n.startswith(folder)}
+
+
+def content_of(inputs: Inputs) -> dict[str, bytes]:
+    """Return the files of the package among the inputs of a stage; the others have a prefix."""
+    return {name: data for name, data in inputs.items() if not name.startswith(PREFIXES)}
+
+
+def origin_of(inputs: Inputs, parameters: Parameters) -> Origin:
+    """Return the origin that the inputs and parameters of a stage describe.
+
+    Inputs: files of the package by name, ``source:NAME`` and ``object:NAME``. Parameters:
+    ``asked`` (the fields of ``Asked``) and ``environment``.
+    """
+    asked = Asked(**parameters["asked"])
+    content = content_of(inputs)
+    product = product_files(asked, content)
+    return Origin(
+        asked=asked,
+        sources=_digests(inputs, SOURCE_PREFIX),
+        objects=_digests(inputs, OBJECT_PREFIX),
+        toolchain=toolchain_of(asked.kind, product, asked.folder),
+        environment=parameters["environment"],
+    )
+
+
+def _digests(inputs: Inputs, prefix: str) -> dict[str, str]:
+    return {
+        role.removeprefix(prefix): sha256_hex(data)
+        for role, data in inputs.items()
+        if role.startswith(prefix)
+    }

@@ -1,0 +1,167 @@
+"""The provenance of a release: an in-toto statement (v1) with the SLSA build predicate (v1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from netra_build.core.canonical_json import Json, parse_object, pretty_bytes
+from netra_build.core.digests import sha256_hex
+from netra_build.core.errors import BadInput
+from netra_build.release.kernels import read_as_ours
+from netra_build.release.layout import ENVELOPE, FOLDER_BY_KIND, PROVENANCE
+from netra_build.release.origin import Asked, Origin
+
+STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
+PREDICATE_TYPE = "https://slsa.dev/provenance/v1"
+BUILD_TYPE = "urn:netra-build:release:1"
+ROLES = ("assembler", "linker", "disassembler")
+
+
+def provenance_bytes(files: Mapping[str, bytes], origin: Origin) -> bytes:
+    """Return the statement about every file of a package.
+
+    Subjects are all files but the statement and its envelope; materials (``resolvedDependencies``)
+    every source, brought object, tool and library.
+    """
+    subjects = [
+        {"name": name, "digest": {"sha256": sha256_hex(data)}}
+        for name, data in sorted(files.items())
+        if name not in (PROVENANCE, ENVELOPE)
+    ]
+    return pretty_bytes(_statement(subjects, origin))
+
+
+def read_provenance(files: Mapping[str, bytes], location: str) -> Origin:
+    """Return what a package's statement says it was made from.
+
+    ``BadInput`` when there is no statement, or one that ``provenance_bytes`` would write in
+    another way.
+    """
+    if PROVENANCE not in files:
+        raise BadInput(f'package holds no "{PROVENANCE}"', location=location)
+    place = f"{location}/{PROVENANCE}"
+    statement = parse_object(files[PROVENANCE], place)
+    with read_as_ours(place):
+        origin = _origin(statement["predicate"])
+        written = pretty_bytes(_statement(statement["subject"], origin))
+    if written != files[PROVENANCE]:
+        raise BadInput("statement has another form than ours", location=place)
+    return origin
+
+
+def subjects(files: Mapping[str, bytes], location: str) -> dict[str, str]:
+    """Return the SHA-256 of every file that the statement speaks of."""
+    place = f"{location}/{PROVENANCE}"
+    with read_as_ours(place):
+        rows = parse_object(files[PROVENANCE], place)["subject"]
+        found = {str(row["name"]): str(row["digest"]["sha256"]) for row in rows}
+    if len(found) != len(rows):
+        raise BadInput("statement names a file twice", location=place)
+    return found
+
+
+def _statement(subjects: Json, origin: Origin) -> dict[str, Json]:
+    asked = origin.asked
+    return {
+        "_type": STATEMENT_TYPE,
+        "subject": subjects,
+        "predicateType": PREDICATE_TYPE,
+        "predicate": {
+            "buildDefinition": {
+                "buildType": BUILD_TYPE,
+                "externalParameters": {
+                    "name": asked.name,
+                    "version": asked.version,
+                    "kind": asked.kind,
+                    "recipe": asked.recipe,
+                    "profile": asked.profile,
+                },
+                "internalParameters": {"python": origin.environment["python"]},
+                "resolvedDependencies": _materials(origin),
+            },
+            "runDetails": {"builder": {"id": asked.builder}},
+        },
+    }
+
+
+def _materials(origin: Origin) -> list[Json]:
+    """Return sources, brought objects, tools and libraries, each with digest or package URL."""
+    rows: list[Json] = [
+        {"name": name, "digest": {"sha256": sha}, "annotations": {"kind": kind}}
+        for kind, digests in (("source", origin.sources), ("object", origin.objects))
+        for name, sha in sorted(digests.items())
+    ]
+    chain = origin.toolchain
+    for role in ROLES:
+        if role in chain:
+            rows.append(
+                {
+                    "name": chain[role],
+                    "uri": f"pkg:generic/{chain[role]}@{chain[f'{role}_version']}",
+                    "digest": {"blake3": chain[f"{role}_digest"]},
+                    "annotations": {"kind": role, "version": chain[f"{role}_version"]},
+                }
+            )
+    ours = origin.environment["netra_build"]
+    rows.append(
+        {
+            "name": "netra-build",
+            "digest": {"sha256": ours["sha256"]},
+            "annotations": {"kind": "builder", "version": ours["version"]},
+        }
+    )
+    packages: Mapping[str, str] = origin.environment["packages"]
+    rows += [
+        {
+            "name": name,
+            "uri": f"pkg:pypi/{name}@{version}",
+            "annotations": {"kind": "package", "version": version},
+        }
+        for name, version in sorted(packages.items())
+    ]
+    return rows
+
+
+def _origin(predicate: Mapping[str, Json]) -> Origin:
+    """Return the origin that a predicate of ours was made from."""
+    definition = predicate["buildDefinition"]
+    given = definition["externalParameters"]
+    by_kind: dict[str, list[Mapping[str, Json]]] = {}
+    for row in definition["resolvedDependencies"]:
+        by_kind.setdefault(row["annotations"]["kind"], []).append(row)
+    if given["kind"] not in FOLDER_BY_KIND:
+        raise ValueError(given["kind"])
+    asked = Asked(
+        name=given["name"],
+        version=given["version"],
+        kind=given["kind"],
+        recipe=given["recipe"],
+        profile=given["profile"],
+        builder=predicate["runDetails"]["builder"]["id"],
+    )
+    chain: dict[str, str] = {}
+    for role in ROLES:
+        for row in by_kind.get(role, []):
+            chain[role] = row["name"]
+            chain[f"{role}_version"] = row["annotations"]["version"]
+            chain[f"{role}_digest"] = row["digest"]["blake3"]
+    (ours,) = by_kind["builder"]
+    packages = {row["name"]: row["annotations"]["version"] for row in by_kind.get("package", [])}
+    return Origin(
+        asked=asked,
+        sources=_digests(by_kind.get("source", [])),
+        objects=_digests(by_kind.get("object", [])),
+        toolchain=chain,
+        environment={
+            "python": definition["internalParameters"]["python"],
+            "packages": packages,
+            "netra_build": {
+                "version": ours["annotations"]["version"],
+                "sha256": ours["digest"]["sha256"],
+            },
+        },
+    )
+
+
+def _digests(rows: list[Mapping[str, Json]]) -> dict[str, str]:
+    return {row["name"]: row["digest"]["sha256"] for row in rows}

@@ -1,0 +1,96 @@
+"""What can be asked to be released - an engine, code objects - and its graph, archive included."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from netra_build.core.errors import BadInput
+from netra_build.core.graph import Graph
+from netra_build.load.library import Library
+from netra_build.packaging import ReleaseParts, release_graph
+from netra_build.records.build_recipe import Recipe
+from netra_build.release.environment import environment_of
+from netra_build.release.layout import CODE_OBJECTS, ENGINE, LICENSE, check_version
+from netra_build.release.origin import DEFAULT_BUILDER, Asked
+from netra_build.requests import (
+    RECIPES,
+    EngineRequest,
+    engine_graph,
+    find_recipe,
+    objects_graph,
+)
+
+TEMPLATES = "kernels/"
+
+
+@dataclass(frozen=True)
+class ReleaseRequest:
+    """One release as asked for.
+
+    ``recipe`` is a name in the library, of an engine or of code objects as ``kind`` says; ``key``
+    is the file of the key to sign with. ``locked`` is False only where a release is made again to
+    see how it differs.
+    """
+
+    recipe: str
+    kind: str
+    version: str
+    profile: str | None = None
+    golden_root: str | None = None
+    key: str | None = None
+    locked: bool = True
+
+
+def plan_release(library: Library, request: ReleaseRequest) -> Graph:
+    """Return the graph of a product and its package.
+
+    Raises ``BadInput`` for a version, recipe or key that cannot be used and a library without a
+    licence, and what planning the product raises; ``Refused`` for tactics that are not pinned.
+    """
+    check_version(request.version, "version")
+    # A library of its own: what the provenance names is what was read for this release alone.
+    own = Library(library.root, library.disk)
+    recipe = _recipe(own, request)
+    if request.key is not None and not own.disk.is_file(Path(request.key)):
+        raise BadInput("key is not a file", location=request.key)
+    if not own.disk.is_file(own.root / LICENSE):
+        raise BadInput(f'library has no "{LICENSE}" to release under', location=str(own.root))
+    product = _product(own, request)
+    used = {place.name for place in product.sources()}
+    asked = Asked(
+        name=recipe.name,
+        version=request.version,
+        kind=request.kind,
+        recipe=recipe.location,
+        profile=request.profile,
+        builder=recipe.builder or DEFAULT_BUILDER,
+    )
+    # Templates of other tactics are read to tell whether their pins hold; none of them is used.
+    read = {n for n in own.names_read if n in used or not n.startswith(TEMPLATES)}
+    key = None if request.key is None else Path(request.key).name
+    return release_graph(product, ReleaseParts(asked, read, environment_of(__name__), key))
+
+
+def _recipe(library: Library, request: ReleaseRequest) -> Recipe:
+    if "/" in request.recipe or request.recipe.endswith((".yaml", ".json")):
+        raise BadInput(
+            "a release is of a recipe of the library, asked for by its name",
+            location=request.recipe,
+            hint=f"put the recipe into {RECIPES}/ of the library",
+        )
+    return find_recipe(library, request.recipe)
+
+
+def _product(library: Library, request: ReleaseRequest) -> Graph:
+    if request.kind == ENGINE:
+        wanted = EngineRequest(
+            recipe=request.recipe,
+            profile=request.profile,
+            golden_root=request.golden_root,
+            locked=request.locked,
+        )
+        return engine_graph(library, wanted)
+    if request.kind != CODE_OBJECTS:
+        raise ValueError(request.kind)
+    return objects_graph(library, request.recipe, locked=request.locked)

@@ -6,7 +6,6 @@ long as none of the files has changed.
 
 from __future__ import annotations
 
-import os
 from functools import lru_cache
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from netra_build.asm.shared_libraries import loaded_libraries
 from netra_build.core.canonical_json import stable_hash
 from netra_build.core.digests import blake3_hex
 from netra_build.core.disk import Disk
-from netra_build.core.streams import FileStamp, file_digest, file_stamp
+from netra_build.core.streams import FileStamp, file_digest, file_stamp, file_state
 
 _Library = tuple[str, Path | None]
 _Part = tuple[str, Path | None, tuple[int, ...]]
@@ -29,7 +28,7 @@ def program_digest(program: Path, library_path: tuple[Path, ...], disk: Disk) ->
     stamp = file_stamp(program)
     libraries = _libraries(stamp, program, library_path, disk)  # type: ignore[arg-type]
     files = (("program", program), *libraries)
-    return _digest(tuple((name, path, _state(path)) for name, path in files))
+    return _digest(tuple((name, path, file_state(path) if path else ()) for name, path in files))
 
 
 @lru_cache(maxsize=64)
@@ -37,17 +36,6 @@ def _libraries(
     stamp: FileStamp, program: Path, library_path: tuple[Path, ...], disk: Disk
 ) -> tuple[_Library, ...]:
     return loaded_libraries(program, library_path, disk)
-
-
-def _state(path: Path | None) -> tuple[int, ...]:
-    """Return what changes whenever the bytes that ``path`` leads to do."""
-    try:
-        found = os.stat(path) if path is not None else None
-    except OSError:
-        found = None
-    if found is None:
-        return ()
-    return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino, found.st_dev
 
 
 @lru_cache(maxsize=64)

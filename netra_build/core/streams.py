@@ -28,6 +28,15 @@ def file_stamp(path: Path) -> FileStamp:
     return real, status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
 
 
+def file_state(path: Path) -> tuple[int, ...]:
+    """Return what changes when the bytes that ``path`` leads to do; nothing for no file."""
+    try:
+        found = os.stat(path)
+    except (OSError, ValueError):
+        return ()
+    return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino, found.st_dev
+
+
 def file_digest(path: Path) -> str:
     """Return the BLAKE3 (hexadecimal) of a file of any size, remembered by its stamp."""
     return _digest_of(file_stamp(path))

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import runpy
 from pathlib import Path
 
 import pytest
+from rule_cases import Unit
 
 from netra_build.asm.toolchain import Toolchain
 from netra_build.commands.main import main
 
-Unit = runpy.run_path(str(Path(__file__).with_name("rule_cases.py")))["Unit"]
 CLEAN = Unit("s_load_dwordx4 s[4:7], s[0:1], 0x0\ns_load_dword s8, s[0:1], 0x10\ns_endpgm")
 FAULTY = Unit("s_load_dword s4, s[0:1], 0x0\ns_mov_b32 s5, s4\ns_endpgm")
 WARNED = Unit("s_load_dwordx8 s[4:11], s[0:1], 0x0\ns_setpc_b64 s[20:21]", {"kernarg_size": 32})

@@ -7,12 +7,12 @@ post-RA-hazard-rec``, which answers with the no-ops it inserts, and as assembly 
 from __future__ import annotations
 
 import re
-import runpy
 import subprocess
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hazard_cases import ADD, DPP, LOAD, MX, Case, X, all_cases, v
 
 from netra_build.asm.code_object import Kernel, read_code_object
 from netra_build.asm.disassembly import Disassembly, parse_disassembly
@@ -21,8 +21,7 @@ from netra_build.check.flow import build_flow
 from netra_build.check.hazard_table import LLVM_ONLY, LLVM_VERSION, ROWS
 from netra_build.check.hazards import check_hazards
 
-DATA = runpy.run_path(str(Path(__file__).with_name("hazard_cases.py")))
-CASES = DATA["all_cases"]()
+CASES = all_cases()
 CASE_BY_NAME = {case.name: case for case in CASES}
 
 KERNEL = """
@@ -125,18 +124,15 @@ def test_differing_rows_are_named() -> None:
 
 def test_rows_left_out_are_still_what_llc_says(toolchain: Toolchain, tmp_path: Path) -> None:
     """When LLVM changes its mind about a row that we do not check, we want to know."""
-    v, x = DATA["v"], DATA["X"]
-    packed = f"{v(0, 2)} = V_PK_ADD_F32 8, {v(2, 2)}, 8, {v(4, 2)}, 0, 0, 0, 0, 0, {DATA['MX']}"
+    packed = f"{v(0, 2)} = V_PK_ADD_F32 8, {v(2, 2)}, 8, {v(4, 2)}, 0, 0, 0, 0, 0, {MX}"
     pairs = {
-        "packed-result-to-valu": (packed, DATA["ADD"][0]),
-        "load-to-dpp": (DATA["LOAD"][0], DATA["DPP"][0]),
+        "packed-result-to-valu": (packed, ADD[0]),
+        "load-to-dpp": (LOAD[0], DPP[0]),
     }
-    cases = [
-        DATA["Case"](name, mir, ("", ""), LLVM_ONLY[name][0], None) for name, mir in pairs.items()
-    ]
+    cases = [Case(name, mir, ("", ""), LLVM_ONLY[name][0], None) for name, mir in pairs.items()]
     assert set(pairs) == set(LLVM_ONLY)
     assert differing_rows(cases, llc_states(toolchain, tmp_path, "gfx950", cases), "states") == []
-    assert x in cases[1].mir[0]
+    assert X in cases[1].mir[0]
 
 
 def gap(states: int) -> list[str]:

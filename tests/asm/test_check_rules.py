@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import random
 import re
-import runpy
-from pathlib import Path
 
 import pytest
+from rule_cases import Unit, all_pairs
 
 from netra_build.asm.code_object import read_code_object
 from netra_build.asm.disassembly import parse_disassembly
@@ -15,9 +14,7 @@ from netra_build.asm.toolchain import Toolchain
 from netra_build.check.checker import check_code_object
 from netra_build.check.findings import RULE_BY_ID, Finding
 
-DATA = runpy.run_path(str(Path(__file__).with_name("rule_cases.py")))
-Unit = DATA["Unit"]
-PAIRS = DATA["all_pairs"]()
+PAIRS = all_pairs()
 PREFIXES = (0x00000000, 0x7E000000, 0x7C000000, 0xD0000000, 0xD2000000, 0xBE000000, 0x80000000)
 PREFIXES += (0xBF000000, 0xD8000000, 0xDC000000, 0xE0000000, 0xD3000000)
 

@@ -4,35 +4,27 @@ from __future__ import annotations
 
 import json
 import os
-import runpy
 import shutil
-from pathlib import Path
 
 import pytest
+from conformance_vectors import CASES, COMPARE, HERE, NEGATIVE, NO_TOOLS, RUN, judge, run_command
 
-UNIT = Path(__file__).resolve().parents[1] / "unit" / "test_compile_conformance.py"
-SHARED = runpy.run_path(str(UNIT))
-HERE, RUN, COMPARE = SHARED["HERE"], SHARED["RUN"], SHARED["COMPARE"]
-CASES = [case for case in SHARED["CASES"] if case.get("build")]
+BUILT = [case for case in CASES if case.get("build")]
 RECIPES = json.loads((HERE / "cases.json").read_text())["recipes"]
 SECOND_MODEL = "engine-second-model"
-NEGATIVE = [
-    case
-    for case in SHARED["NEGATIVE"]
-    if case not in SHARED["NO_TOOLS"] and case["id"] != SECOND_MODEL
-]
+WITH_TOOLS = [case for case in NEGATIVE if case not in NO_TOOLS and case["id"] != SECOND_MODEL]
 SMALL = ["--target", "gfx950", "--profile", "p1", "--library-root", "negative/library"]
 
 
 def run(*words: str) -> tuple[int, str, str]:
     """Run one command line in the vectors' folder."""
-    return SHARED["run_command"]("", list(words))
+    return run_command("", list(words))
 
 
-@pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])
+@pytest.mark.parametrize("case", BUILT, ids=[case["name"] for case in BUILT])
 def test_a_build_adds_the_published_bytes(case, tmp_path):
     out = tmp_path / "engine"
-    assert SHARED["run_command"]("", RUN.compile_arguments(case, str(out)))[0] == 0
+    assert run_command("", RUN.compile_arguments(case, str(out)))[0] == 0
     words = ("validate", "--engine", str(out), "--library-root", "library")
     code, output, error = run(*words, "--build")
     assert (code, error) == (0, "")
@@ -104,10 +96,10 @@ def test_a_deployment_recipe_builds_the_published_bytes(case, tmp_path):
     assert run(*words, *case["options"])[0] == 0
 
 
-@pytest.mark.parametrize("case", NEGATIVE, ids=[case["id"] for case in NEGATIVE])
+@pytest.mark.parametrize("case", WITH_TOOLS, ids=[case["id"] for case in WITH_TOOLS])
 def test_a_bad_input_is_answered_as_it_should_be(case):
     arguments = ["--cli", "", "--recipe", "recipe", "--prefix", "netra: "]
-    assert SHARED["judge"](arguments, case["id"]) == {"DIFFERENT": 0, "open holes": 0}
+    assert judge(arguments, case["id"]) == {"DIFFERENT": 0, "open holes": 0}
 
 
 def test_a_second_model_leaves_nothing_of_the_first(tmp_path):

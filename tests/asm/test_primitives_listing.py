@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-import runpy
 from pathlib import Path
 
 import pytest
+from primitive_listings import LISTINGS
 
 from netra_build.asm.code_object import CodeObject, read_code_object
 from netra_build.asm.diagnostics import AssemblyFailed
@@ -31,7 +31,6 @@ COVERED = (
 )
 """The files whose primitives are all tested here."""
 
-LISTINGS = runpy.run_path(str(Path(__file__).with_name("primitive_listings.py")))["LISTINGS"]
 
 FRAME = """
 NETRA_ARGUMENTS_BEGIN

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import runpy
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from shared_code_library import make_library
 
 from netra_build import requests
 from netra_build.choose.build_objects import build_engine
@@ -26,7 +26,6 @@ from netra_build.load.library import Library, open_library
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "tests" / "data" / "conformance"
-SHARED = runpy.run_path(str(Path(__file__).with_name("test_shared_code.py")))
 LAYOUTS = ("compiled", "published", "ours", "shared")
 SAMPLE = {"compiled": 60, "published": 60, "ours": 80, "shared": 60}
 
@@ -55,7 +54,7 @@ def engines(tmp_path_factory: pytest.TempPathFactory, toolchain: Any) -> dict[st
     folder = tmp_path_factory.mktemp("engines")
     foreign = open_library(RealDisk(), DATA / "library", ())
     own = open_library(RealDisk(), ROOT, ())
-    small = SHARED["make_library"](folder / "library")
+    small = make_library(folder / "library")
     full = published(folder / "published")
     build_engine(EngineFolder(full, RealDisk()), toolchain)
     return {

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import runpy
 import shutil
 import subprocess
 import sys
@@ -15,7 +14,6 @@ import pytest
 from project import ROOT, Run, tree_digests
 
 HERE = ROOT / "tests" / "data" / "conformance"
-COMPARE = runpy.run_path(str(HERE / "compare.py"))
 CASES = json.loads((HERE / "cases.json").read_text())
 TACTICS = json.loads((HERE / "expected" / "digests.json").read_text())["tactics"]
 UNLOCKED = "0" * 64

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,8 +11,6 @@ import pytest
 from netra_build.asm.toolchain import Toolchain
 from netra_build.simulate.launch import Options, Outcome, prepare
 from netra_build.simulate.machine import Checks
-
-sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 LANES = 64
 SLOTS = 16

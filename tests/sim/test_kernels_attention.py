@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from kernel_launches import Fault, assembled, chosen_launches, faulty, found_kinds, launched
+from kernel_sources import golden_text
 
-from netra_build.asm.code_object import read_code_object
 from netra_build.asm.toolchain import Toolchain
-from netra_build.reference.scenario import Scenario
 from netra_build.reference.scenarios import SCENARIOS, scenario
-from netra_build.simulate.launch import Options, Prepared, prepare
 
 PREPARE = "attention_splitseq_prepare"
 STAGE1 = "attention_splitseq_stage1"
@@ -22,26 +20,8 @@ GQA8 = "attention_gqa8_fp8kv"
 OURS = (PREPARE, STAGE1, STAGE2, GQA4, GQA8)
 VARIANTS = [(tactic, variant) for tactic in OURS for variant in SCENARIOS[tactic].specializations]
 QUICK_CASES = 5
-SEEDS = 20
 SLOW = {"window_edges", "window_lengths", "beyond_window"}
 """Cases that only a full run executes, except where a test names them."""
-
-
-@dataclass(frozen=True)
-class Fault:
-    """A change of a golden source and a launch that shows it."""
-
-    tactic: str
-    old: str
-    new: str
-    case: str
-    seen: str = ""
-    """Output that differs, or kind of the finding."""
-
-    @property
-    def variant(self) -> str:
-        """Return the golden source that is changed."""
-        return "qo32" if self.tactic == GQA8 else ""
 
 
 WRONG_VALUES = (
@@ -65,9 +45,11 @@ WRONG_VALUES = (
     Fault(GQA4, "s_sub_u32 s36, s36, 4095", "s_sub_u32 s36, s36, 4096", "beyond_window", "out"),
     Fault(GQA4, "s_cmp_le_i32 s36, -15", "s_cmp_le_i32 s36, 15", "beyond_window", "out"),
     Fault(GQA4, "v_cmp_le_i32 s[42:43], 1, v8", "v_cmp_lt_i32 s[42:43], 1, v8", "no_prefix", "out"),
-    Fault(GQA8, "s_lshl_b32 s36, s4, 2", "s_lshl_b32 s36, s4, 1", "no_prefix", "out"),
-    Fault(GQA8, "v_mov_b32 v4, v8", "s_nop 0", "short_prefixes", "out"),
-    Fault(GQA8, "fp16_overflow 1", "fp16_overflow 0", "saturation", "out"),
+    Fault(
+        GQA8, "s_lshl_b32 s36, s4, 2", "s_lshl_b32 s36, s4, 1", "no_prefix", "out", variant="qo32"
+    ),
+    Fault(GQA8, "v_mov_b32 v4, v8", "s_nop 0", "short_prefixes", "out", variant="qo32"),
+    Fault(GQA8, "fp16_overflow 1", "fp16_overflow 0", "saturation", "out", variant="qo32"),
 )
 FINDINGS = (
     Fault(PREPARE, "s_waitcnt vmcnt(0)", "s_nop 0", "random", "missing-wait"),
@@ -78,42 +60,24 @@ FINDINGS = (
     Fault(STAGE1, "s_mul_i32 s40, s37, 2560", "s_mov_b32 s40, 0", "one_split", "lds-race"),
     Fault(GQA4, "\ts_barrier\n", "\ts_nop 0\n", "tile_edges", "lds-race"),
     Fault(GQA4, "v_min_u32 v16, s6, v1", "v_mov_b32 v16, v1", "no_prefix", "out-of-bounds"),
-    Fault(GQA8, "s_waitcnt vmcnt(10)", "s_waitcnt vmcnt(11)", "short_prefixes", "missing-wait"),
-    Fault(GQA8, "s_sub_u32 s34, 17408, s34", "s_nop 0", "tile_edges", "lds-race"),
-    Fault(GQA8, "v_min_u32 v8, s6, v17", "v_mov_b32 v8, v17", "no_prefix", "out-of-bounds"),
+    Fault(
+        GQA8,
+        "s_waitcnt vmcnt(10)",
+        "s_waitcnt vmcnt(11)",
+        "short_prefixes",
+        "missing-wait",
+        variant="qo32",
+    ),
+    Fault(GQA8, "s_sub_u32 s34, 17408, s34", "s_nop 0", "tile_edges", "lds-race", variant="qo32"),
+    Fault(
+        GQA8,
+        "v_min_u32 v8, s6, v17",
+        "v_mov_b32 v8, v17",
+        "no_prefix",
+        "out-of-bounds",
+        variant="qo32",
+    ),
 )
-
-
-def golden(root: Path, tactic: str, variant: str) -> str:
-    """Return a golden source."""
-    path = root / "golden/gfx950" / tactic / variant / "kernel.s"
-    return path.read_text(encoding="utf-8")
-
-
-def assembled(toolchain: Toolchain, source: str, location: str) -> Prepared:
-    """Assemble and link a source and make its kernel ready to be launched."""
-    data = toolchain.link([toolchain.assemble(source.encode())])
-    symbol = read_code_object(data, location).kernels[0].symbol
-    return prepare(data, symbol, toolchain, location)
-
-
-def faulty(root: Path, toolchain: Toolchain, fault: Fault) -> tuple[Prepared, Scenario]:
-    """Return the changed kernel and the launch that shows the change."""
-    source = golden(root, fault.tactic, fault.variant)
-    assert fault.old in source
-    prepared = assembled(toolchain, source.replace(fault.old, fault.new), fault.tactic)
-    return prepared, scenario(fault.tactic, fault.variant, fault.case)
-
-
-def differing(prepared: Prepared, launch: Scenario) -> tuple[list[str], list[str]]:
-    """Return the lines of all findings and of all outputs that differ; inputs must stay."""
-    outcome = prepared.launch(launch.grid, launch.block, dict(launch.values), Options())
-    for name, array in outcome.outputs.items():
-        given = launch.values[name]
-        assert name in launch.expected or array.tobytes() == given.tobytes(), name
-    results = launch.compare(outcome.outputs)
-    lines = [result.line() for result in results if not result.is_equal]
-    return [finding.line() for finding in outcome.report.findings], lines
 
 
 @pytest.mark.parametrize(("tactic", "variant"), VARIANTS)
@@ -126,29 +90,24 @@ def test_a_kernel_meets_its_statement(
     tactic: str,
     variant: str,
 ) -> None:
-    prepared = assembled(toolchain, golden(root, tactic, variant), tactic)
-    cases = [case for case in SCENARIOS[tactic].cases if is_full or case not in SLOW]
-    launches = [(case, seed) for case in sample(cases, QUICK_CASES)]
-    if is_full:
-        launches += [("random", other) for other in range(seed + 1, seed + SEEDS)]
-    for case, number in launches:
+    prepared = assembled(toolchain, golden_text(root, tactic, variant), tactic)
+    chosen = chosen_launches(tactic, seed, is_full, SLOW, lambda cases: sample(cases, QUICK_CASES))
+    for case, number in chosen:
         launch = scenario(tactic, variant, case, number)
-        assert differing(prepared, launch) == ([], []), launch.label
+        assert launched(prepared, launch) == ([], []), launch.label
 
 
 def test_the_window_hides_what_it_should(root: Path, toolchain: Toolchain) -> None:
-    prepared = assembled(toolchain, golden(root, GQA4, ""), GQA4)
-    assert differing(prepared, scenario(GQA4, "", "beyond_window")) == ([], [])
+    prepared = assembled(toolchain, golden_text(root, GQA4), GQA4)
+    assert launched(prepared, scenario(GQA4, "", "beyond_window")) == ([], [])
 
 
-@pytest.mark.parametrize("fault", WRONG_VALUES, ids=lambda f: f"{f.tactic}-{f.new}")
+@pytest.mark.parametrize("fault", WRONG_VALUES, ids=Fault.label)
 def test_a_wrong_value_is_seen(root: Path, toolchain: Toolchain, fault: Fault) -> None:
-    _, lines = differing(*faulty(root, toolchain, fault))
+    _, lines = launched(*faulty(root, toolchain, fault))
     assert [line for line in lines if line.startswith(f'output "{fault.seen}"')] != []
 
 
-@pytest.mark.parametrize("fault", FINDINGS, ids=lambda f: f"{f.tactic}-{f.new}")
+@pytest.mark.parametrize("fault", FINDINGS, ids=Fault.label)
 def test_a_fault_of_order_is_found(root: Path, toolchain: Toolchain, fault: Fault) -> None:
-    prepared, launch = faulty(root, toolchain, fault)
-    outcome = prepared.launch(launch.grid, launch.block, dict(launch.values), Options())
-    assert fault.seen in {finding.kind for finding in outcome.report.findings}
+    assert fault.seen in found_kinds(*faulty(root, toolchain, fault))

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from kernel_launches import Fault, assembled, chosen_launches, faulty, found_kinds, launched
+from kernel_sources import golden_text
 
-from netra_build.asm.code_object import read_code_object
 from netra_build.asm.toolchain import Toolchain
-from netra_build.reference.scenario import Scenario
 from netra_build.reference.scenarios import SCENARIOS, scenario
-from netra_build.simulate.launch import Options, Prepared, prepare
 
 CORE = "gdn_verify_core_m12_packed_pair_interleaved"
 REPLAY = "gdn_state_replay_m12_fused_exact"
@@ -25,126 +23,98 @@ FOUR_WAVES = "dense_m1_fp8_four_wave_lds"
 OURS = (ROUTER, ONE_WAVE, FOUR_WAVES, PRECOMPUTE, CORE, REPLAY, CONV, PREFILL)
 VARIANTS = [(tactic, variant) for tactic in OURS for variant in SCENARIOS[tactic].specializations]
 QUICK_CASES = {(CORE, "waves8"): 2, (REPLAY, "waves8"): 3, (CORE, "waves4"): 2, (PREFILL, ""): 3}
-SEEDS = 20
 SLOW = {"strong_decay"}
 """Cases that only a full run executes; the others stand for what they show."""
 
 
-@dataclass(frozen=True)
-class Fault:
-    """A change of a golden source and a launch that shows it: as a difference or a finding."""
-
-    tactic: str
-    variant: str
-    old: str
-    new: str
-    case: str
-    seen: str
-
-
 WRONG_VALUES = (
-    Fault(ROUTER, "", "row_shr:4", "row_shr:3", "random", "out"),
-    Fault(ROUTER, "", "v_add_f32 v2, v4, v2 ", "v_mov_b32 v2, v4 ", "random", "out"),
-    Fault(ROUTER, "", "s_lshl_b32 s10, s3, 12", "s_lshl_b32 s10, s3, 11", "random", "out"),
-    Fault(ONE_WAVE, "", "s_lshl_b32 s14, s15, 7", "s_lshl_b32 s14, s15, 6", "random", "out"),
-    Fault(ONE_WAVE, "", "v_mul_f32 v4, s19, v4", "v_mul_f32 v4, s18, v4", "random", "out"),
+    Fault(ROUTER, "row_shr:4", "row_shr:3", "random", "out"),
+    Fault(ROUTER, "v_add_f32 v2, v4, v2 ", "v_mov_b32 v2, v4 ", "random", "out"),
+    Fault(ROUTER, "s_lshl_b32 s10, s3, 12", "s_lshl_b32 s10, s3, 11", "random", "out"),
+    Fault(ONE_WAVE, "s_lshl_b32 s14, s15, 7", "s_lshl_b32 s14, s15, 6", "random", "out"),
+    Fault(ONE_WAVE, "v_mul_f32 v4, s19, v4", "v_mul_f32 v4, s18, v4", "random", "out"),
     Fault(
         FOUR_WAVES,
-        "",
         "ds_read_b128 v[12:15], v1 offset:64",
         "ds_read_b128 v[12:15], v1 offset:48",
         "random",
         "out",
     ),
-    Fault(PRECOMPUTE, "", "row_bcast:15", "row_bcast:31", "random", "kn"),
-    Fault(PRECOMPUTE, "", "0x3db504f3", "0x3db504f4", "random", "qn"),
+    Fault(PRECOMPUTE, "row_bcast:15", "row_bcast:31", "random", "kn"),
+    Fault(PRECOMPUTE, "0x3db504f3", "0x3db504f4", "random", "qn"),
+    Fault(PRECOMPUTE, "v_cmp_eq_f32 vcc, 1.0, v27", "v_cmp_eq_f32 vcc, 2.0, v27", "gates", "decay"),
+    Fault(PRECOMPUTE, "v_cndmask_b32 v28, 1.0, v28, vcc", "v_mov_b32 v28, 1.0", "gates", "beta"),
+    Fault(CORE, "s_max_i32 s30, s30, 0", "s_nop 0", "slots", "out", variant="waves1"),
+    Fault(CORE, "row_ror:4", "row_ror:2", "random", "out", variant="waves1"),
     Fault(
-        PRECOMPUTE, "", "v_cmp_eq_f32 vcc, 1.0, v27", "v_cmp_eq_f32 vcc, 2.0, v27", "gates", "decay"
+        CORE,
+        "s_mov_b32 s42, 0x00080008",
+        "s_mov_b32 s42, 0x00010001",
+        "random",
+        "out",
+        variant="waves4",
     ),
     Fault(
-        PRECOMPUTE, "", "v_cndmask_b32 v28, 1.0, v28, vcc", "v_mov_b32 v28, 1.0", "gates", "beta"
+        CORE, "v_xor_b32 v1, 0x400, v1", "v_xor_b32 v1, 0, v1", "random", "out", variant="waves8"
     ),
-    Fault(CORE, "waves1", "s_max_i32 s30, s30, 0", "s_nop 0", "slots", "out"),
-    Fault(CORE, "waves1", "row_ror:4", "row_ror:2", "random", "out"),
-    Fault(
-        CORE, "waves4", "s_mov_b32 s42, 0x00080008", "s_mov_b32 s42, 0x00010001", "random", "out"
-    ),
-    Fault(CORE, "waves8", "v_xor_b32 v1, 0x400, v1", "v_xor_b32 v1, 0, v1", "random", "out"),
     Fault(
         REPLAY,
-        "waves1",
         "s_min_i32 s32, s32, 12",
         "s_min_i32 s32, s32, 11",
         "lengths",
         "output_state",
+        variant="waves1",
     ),
     Fault(
         REPLAY,
-        "waves4",
         "v_sub_f32 v13, v13, v77",
         "v_sub_f32 v13, v13, v76",
         "random",
         "output_state",
+        variant="waves4",
     ),
-    Fault(CONV, "", "v_and_b32 v15, 0xffff0000, v16", "v_mov_b32 v15, v15", "random", "out"),
-    Fault(CONV, "", "s_cmp_ge_u32 s3, s18", "s_cmp_gt_u32 s3, s18", "fewer", "fault"),
-    Fault(PREFILL, "", "s_and_b64 vcc, vcc, s[36:37]", "s_nop 0", "random", "state"),
-    Fault(PREFILL, "", "v_cmp_ge_f32 vcc, 0, v15", "s_mov_b64 vcc, -1", "growing", "state"),
+    Fault(CONV, "v_and_b32 v15, 0xffff0000, v16", "v_mov_b32 v15, v15", "random", "out"),
+    Fault(CONV, "s_cmp_ge_u32 s3, s18", "s_cmp_gt_u32 s3, s18", "fewer", "fault"),
+    Fault(PREFILL, "s_and_b64 vcc, vcc, s[36:37]", "s_nop 0", "random", "state"),
+    Fault(PREFILL, "v_cmp_ge_f32 vcc, 0, v15", "s_mov_b64 vcc, -1", "growing", "state"),
 )
 FINDINGS = (
-    Fault(ROUTER, "", "s_waitcnt vmcnt(2)", "s_waitcnt vmcnt(3)", "random", "missing-wait"),
-    Fault(ONE_WAVE, "", "s_waitcnt vmcnt(4)", "s_waitcnt vmcnt(5)", "random", "missing-wait"),
+    Fault(ROUTER, "s_waitcnt vmcnt(2)", "s_waitcnt vmcnt(3)", "random", "missing-wait"),
+    Fault(ONE_WAVE, "s_waitcnt vmcnt(4)", "s_waitcnt vmcnt(5)", "random", "missing-wait"),
     Fault(
         FOUR_WAVES,
-        "",
         "s_barrier                                                 // every",
         "s_nop 0 //",
         "random",
         "lds-race",
     ),
-    Fault(CORE, "waves4", "\ts_barrier\n", "\ts_nop 0\n", "random", "lds-race"),
-    Fault(CORE, "waves1", "s_waitcnt vmcnt(1)", "s_waitcnt vmcnt(2)", "random", "missing-wait"),
+    Fault(CORE, "\ts_barrier\n", "\ts_nop 0\n", "random", "lds-race", variant="waves4"),
     Fault(
-        CORE, "waves1", "s_cselect_b32 s30, s24, 0", "s_mov_b32 s30, s24", "random", "out-of-bounds"
+        CORE, "s_waitcnt vmcnt(1)", "s_waitcnt vmcnt(2)", "random", "missing-wait", variant="waves1"
     ),
-    Fault(REPLAY, "waves8", "s_min_u32 s31, s31, s25", "s_nop 0", "slots", "out-of-bounds"),
+    Fault(
+        CORE,
+        "s_cselect_b32 s30, s24, 0",
+        "s_mov_b32 s30, s24",
+        "random",
+        "out-of-bounds",
+        variant="waves1",
+    ),
+    Fault(REPLAY, "s_min_u32 s31, s31, s25", "s_nop 0", "slots", "out-of-bounds", variant="waves8"),
     Fault(
         REPLAY,
-        "waves1",
         "s_waitcnt vmcnt(0)                                        // v and k",
         "s_nop 0 //",
         "random",
         "missing-wait",
+        variant="waves1",
     ),
-    Fault(
-        CONV, "", "s_cselect_b32 s26, 0x6000, 0", "s_mov_b32 s26, 0x6000", "random", "out-of-bounds"
-    ),
-    Fault(CONV, "", "s_cmp_eq_u32 s21, -1", "s_cmp_eq_u32 s21, -2", "skipped", "out-of-bounds"),
-    Fault(PREFILL, "", "s_waitcnt vmcnt(8)", "s_waitcnt vmcnt(9)", "random", "missing-wait"),
-    Fault(PREFILL, "", "\ts_barrier\n", "\ts_nop 0\n", "random", "lds-race"),
-    Fault(PREFILL, "", "v_min_u32 v15, s29, v8", "v_mov_b32 v15, v8", "random", "out-of-bounds"),
+    Fault(CONV, "s_cselect_b32 s26, 0x6000, 0", "s_mov_b32 s26, 0x6000", "random", "out-of-bounds"),
+    Fault(CONV, "s_cmp_eq_u32 s21, -1", "s_cmp_eq_u32 s21, -2", "skipped", "out-of-bounds"),
+    Fault(PREFILL, "s_waitcnt vmcnt(8)", "s_waitcnt vmcnt(9)", "random", "missing-wait"),
+    Fault(PREFILL, "\ts_barrier\n", "\ts_nop 0\n", "random", "lds-race"),
+    Fault(PREFILL, "v_min_u32 v15, s29, v8", "v_mov_b32 v15, v8", "random", "out-of-bounds"),
 )
-
-
-def golden(root: Path, tactic: str, variant: str) -> str:
-    """Return a golden source."""
-    path = root / "golden/gfx950" / tactic / variant / "kernel.s"
-    return path.read_text(encoding="utf-8")
-
-
-def assembled(toolchain: Toolchain, source: str, location: str) -> Prepared:
-    """Assemble and link a source and make its kernel ready to be launched."""
-    data = toolchain.link([toolchain.assemble(source.encode())])
-    symbol = read_code_object(data, location).kernels[0].symbol
-    return prepare(data, symbol, toolchain, location)
-
-
-def faults(prepared: Prepared, launch: Scenario) -> list[str]:
-    """Return the lines of every finding and every differing output of a launch."""
-    outcome = prepared.launch(launch.grid, launch.block, dict(launch.values), Options())
-    lines = [finding.line() for finding in outcome.report.findings]
-    results = launch.compare(outcome.outputs)
-    return lines + [result.line() for result in results if not result.is_equal]
 
 
 @pytest.mark.parametrize(("tactic", "variant"), VARIANTS)
@@ -157,33 +127,23 @@ def test_a_kernel_meets_its_statement(
     tactic: str,
     variant: str,
 ) -> None:
-    prepared = assembled(toolchain, golden(root, tactic, variant), tactic)
-    cases = [case for case in SCENARIOS[tactic].cases if is_full or case not in SLOW]
-    launches = [(case, seed) for case in sample(cases, QUICK_CASES.get((tactic, variant), 9))]
-    if is_full:
-        launches += [("random", other) for other in range(seed + 1, seed + SEEDS)]
-    for case, number in launches:
+    prepared = assembled(toolchain, golden_text(root, tactic, variant), tactic)
+    count = QUICK_CASES.get((tactic, variant), 9)
+    chosen = chosen_launches(tactic, seed, is_full, SLOW, lambda cases: sample(cases, count))
+    for case, number in chosen:
         launch = scenario(tactic, variant, case, number)
-        assert faults(prepared, launch) == [], launch.label
+        assert launched(prepared, launch) == ([], []), launch.label
 
 
-@pytest.mark.parametrize("fault", WRONG_VALUES, ids=lambda f: f"{f.tactic}-{f.new}")
+@pytest.mark.parametrize("fault", WRONG_VALUES, ids=Fault.label)
 def test_a_wrong_value_is_seen(root: Path, toolchain: Toolchain, fault: Fault) -> None:
-    source = golden(root, fault.tactic, fault.variant)
-    assert fault.old in source
-    prepared = assembled(toolchain, source.replace(fault.old, fault.new), fault.tactic)
-    launch = scenario(fault.tactic, fault.variant, fault.case)
-    seen = faults(prepared, launch)
-    if fault.seen != "fault":
-        assert [line for line in seen if line.startswith(f'output "{fault.seen}"')] != []
-    assert seen != []
+    findings, lines = launched(*faulty(root, toolchain, fault))
+    if fault.seen == "fault":  # The change is seen, as whatever it is.
+        assert [*findings, *lines] != []
+    else:
+        assert [line for line in lines if line.startswith(f'output "{fault.seen}"')] != []
 
 
-@pytest.mark.parametrize("fault", FINDINGS, ids=lambda f: f"{f.tactic}-{f.new}")
+@pytest.mark.parametrize("fault", FINDINGS, ids=Fault.label)
 def test_a_fault_of_order_is_found(root: Path, toolchain: Toolchain, fault: Fault) -> None:
-    source = golden(root, fault.tactic, fault.variant)
-    assert fault.old in source
-    prepared = assembled(toolchain, source.replace(fault.old, fault.new), fault.tactic)
-    launch = scenario(fault.tactic, fault.variant, fault.case)
-    outcome = prepared.launch(launch.grid, launch.block, dict(launch.values), Options())
-    assert fault.seen in {finding.kind for finding in outcome.report.findings}
+    assert fault.seen in found_kinds(*faulty(root, toolchain, fault))

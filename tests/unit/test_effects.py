@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import ast
-from pathlib import Path
 
 import pytest
+from package_sources import Sources, part_of, read_sources
 
 from netra_build.core.code_digest import imported_modules
-
-ROOT = Path(__file__).resolve().parent.parent.parent
-PACKAGE = "netra_build"
 
 STARTS_PROGRAMS = ("netra_build.asm.toolchain", "netra_build.asm.native", "netra_build.mutate.pool")
 """What starts programs, keeps an assembler in a process, and spreads mutants over processes."""
@@ -36,24 +33,6 @@ PATH_METHODS = {
     **dict.fromkeys(("unlink", "rmdir", "touch", "stat", "lstat", "resolve", "mkdir"), 0),
     **dict.fromkeys(("write_bytes", "write_text", "glob", "rglob", "symlink_to", "chmod"), 1),
 }
-
-Sources = dict[str, str]
-"""Module name to source."""
-
-
-def read_sources() -> Sources:
-    """Return the source of every module of the package."""
-    sources = {}
-    for path in sorted((ROOT / PACKAGE).rglob("*.py")):
-        parts = path.relative_to(ROOT).with_suffix("").parts
-        name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-        sources[name] = path.read_text(encoding="utf-8")
-    return sources
-
-
-def part_of(module: str) -> str:
-    """Return the folder or top module that decides the level, ``""`` for the package itself."""
-    return [*module.split("."), ""][1]
 
 
 def dotted(node: ast.AST) -> str:

@@ -9,11 +9,9 @@ from pathlib import Path
 
 import pytest
 import SCons.Tool
+from package_sources import PACKAGE, Sources, part_of, read_sources
 
 from netra_build.core.code_digest import imported_modules
-
-ROOT = Path(__file__).resolve().parent.parent.parent
-PACKAGE = "netra_build"
 
 LEVELS = {
     "core": 0,
@@ -38,24 +36,6 @@ LEVELS = {
     "scons": 11,
 }
 """Folder or top module to level: it may import itself and what stands on a lower level."""
-
-Sources = dict[str, str]
-"""Module name to source."""
-
-
-def read_sources() -> Sources:
-    """Return the source of every module of the package."""
-    sources = {}
-    for path in sorted((ROOT / PACKAGE).rglob("*.py")):
-        parts = path.relative_to(ROOT).with_suffix("").parts
-        name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-        sources[name] = path.read_text(encoding="utf-8")
-    return sources
-
-
-def part_of(module: str) -> str:
-    """Return the folder or top module that decides the level, ``""`` for the package itself."""
-    return [*module.split("."), ""][1]
 
 
 def edges(sources: Sources) -> Iterator[tuple[str, str]]:

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import copy
 import json
-import runpy
-from pathlib import Path
 
 import numpy as np
 import pytest
 import safetensors
+from relayout_project import FP8, ROW, SHUFFLE, SHUFFLED, SPLIT, Project, shuffled
 
 from netra_build.choose.layout import binding_record, layout_document
 from netra_build.load.layout_plan import read_layout_plan
-
-DATA = runpy.run_path(str(Path(__file__).with_name("relayout_project.py")))
-FP8, ROW, SHUFFLED, SPLIT = (DATA[name] for name in ("FP8", "ROW", "SHUFFLED", "SPLIT"))
-SHUFFLE, Project, shuffled = (DATA[name] for name in ("SHUFFLE", "Project", "shuffled"))
 
 
 @pytest.fixture

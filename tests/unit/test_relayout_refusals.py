@@ -2,17 +2,9 @@
 
 from __future__ import annotations
 
-import runpy
-from pathlib import Path
-
 import numpy as np
 import pytest
-
-DATA = runpy.run_path(str(Path(__file__).with_name("relayout_project.py")))
-FP8, BF16, PLAN, ROW, SHUFFLED, SPLIT = (
-    DATA[name] for name in ("FP8", "BF16", "PLAN", "ROW", "SHUFFLED", "SPLIT")
-)
-step, Project = DATA["step"], DATA["Project"]
+from relayout_project import BF16, FP8, PLAN, ROW, SHUFFLED, SPLIT, Project, step
 
 
 @pytest.fixture

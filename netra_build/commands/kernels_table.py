@@ -14,19 +14,18 @@ from netra_build.asm.metadata import KernelMetadata
 from netra_build.asm.resources import kernel_and_metadata
 from netra_build.asm.toolchain import Toolchain
 from netra_build.chains import made_actions
-from netra_build.choose.units import Unit, tactic_id, tactic_units
-from netra_build.commands.kernel_minimums import SHAPE_BY_TACTIC
-from netra_build.commands.kernel_statistics import (
+from netra_build.check.kernel_statistics import (
     MIX,
-    MatrixWork,
     code_of,
     instruction_mix,
-    matrix_work,
     narrow_runs,
     transfers,
     waves_per_simd,
     wide_share,
 )
+from netra_build.choose.units import Unit, tactic_id, tactic_units
+from netra_build.commands.kernel_minimums import SHAPE_BY_TACTIC
+from netra_build.commands.matrix_work import MatrixWork, matrix_work
 from netra_build.commands.places import add_library_root, add_toolchain, library_of, toolchain_of
 from netra_build.core.disk import RealDisk, sealed_folder
 from netra_build.core.execute import Execution, Folders, run_graph

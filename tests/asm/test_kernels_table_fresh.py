@@ -12,13 +12,13 @@ from statistics import median
 import pytest
 
 from netra_build.asm.toolchain import Toolchain
-from netra_build.commands.kernel_minimums import SHAPE_BY_TACTIC
-from netra_build.commands.kernel_statistics import (
+from netra_build.check.kernel_statistics import (
     code_of,
     narrow_runs,
     transfers,
     waves_per_simd,
 )
+from netra_build.commands.kernel_minimums import SHAPE_BY_TACTIC
 from netra_build.commands.kernels_table import DOCUMENT, KernelFacts, kernel_facts, kernels_text
 from netra_build.core.disk import RealDisk
 from netra_build.load.library import Library, open_library

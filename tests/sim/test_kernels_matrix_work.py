@@ -6,8 +6,8 @@ import pytest
 
 from netra_build.asm.code_object import read_code_object
 from netra_build.asm.disassembly import parse_disassembly
+from netra_build.check.kernel_statistics import matrix_counts
 from netra_build.commands.kernel_minimums import SHAPE_BY_TACTIC, Product
-from netra_build.commands.kernel_statistics import matrix_counts
 from netra_build.reference.scenarios import scenario
 from netra_build.simulate.launch import Options, prepare
 

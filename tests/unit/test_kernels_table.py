@@ -7,6 +7,16 @@ from fractions import Fraction
 import pytest
 
 from netra_build.asm.disassembly import parse_disassembly
+from netra_build.check.kernel_statistics import (
+    code_of,
+    instruction_mix,
+    loop_addresses,
+    narrow_runs,
+    transfer_bytes,
+    transfers,
+    waves_per_simd,
+    wide_share,
+)
 from netra_build.commands.kernel_minimums import (
     F8F6F4,
     FP8_K32,
@@ -14,19 +24,8 @@ from netra_build.commands.kernel_minimums import (
     Product,
     Shape,
 )
-from netra_build.commands.kernel_statistics import (
-    code_of,
-    instruction_mix,
-    least,
-    loop_addresses,
-    matrix_work,
-    narrow_runs,
-    transfer_bytes,
-    transfers,
-    waves_per_simd,
-    wide_share,
-)
 from netra_build.commands.kernels_table import line_counts, ratio_text, table
+from netra_build.commands.matrix_work import least, matrix_work
 from netra_build.core.errors import BadInput
 
 MFMA = "v_mfma_f32_16x16x128_f8f6f4 v[0:3], v[8:15], v[16:23], v[0:3]"

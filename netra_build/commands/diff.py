@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from pathlib import Path
 
 from netra_build.asm.toolchain import find_toolchain
@@ -12,6 +12,7 @@ from netra_build.commands.diff_text import difference_text
 from netra_build.core.canonical_json import Json, canonical_text, parse_object
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import EXIT_DONE, EXIT_REFUSED, BadInput
+from netra_build.core.folder_files import FolderFiles
 from netra_build.records.vocabulary import FORMAT_CATALOG
 from netra_build.stages.difference_code import code_difference, read_code_side
 from netra_build.stages.difference_engine import MANIFEST, catalog_difference, engine_difference
@@ -81,7 +82,7 @@ def _kind(path: Path) -> str:
 
 
 def _compare_engines(options: argparse.Namespace) -> dict[str, Json]:
-    old, new = _Folder(options.old), _Folder(options.new)
+    old, new = (FolderFiles(path, RealDisk()) for path in (options.old, options.new))
     return engine_difference(old, new, (str(options.old), str(options.new)))
 
 
@@ -111,24 +112,3 @@ def _compare_catalogs(options: argparse.Namespace) -> dict[str, Json]:
         parse_object(RealDisk().read_bytes(path), str(path)) for path in (options.old, options.new)
     )
     return catalog_difference(old, new)
-
-
-class _Folder(Mapping[str, bytes]):
-    """The files of a folder by relative name; each is read when it is asked for."""
-
-    def __init__(self, root: Path) -> None:
-        self._disk = RealDisk()
-        found = self._disk.files_under(root)
-        self._path_by_name = {path.relative_to(root).as_posix(): path for path in found}
-
-    def __getitem__(self, name: str) -> bytes:
-        return self._disk.read_bytes(self._path_by_name[name])
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._path_by_name
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._path_by_name)
-
-    def __len__(self) -> int:
-        return len(self._path_by_name)

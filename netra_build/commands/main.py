@@ -33,6 +33,7 @@ COMMANDS = {
     "rebuild": "rebuild",
     "recipe": "recipe",
     "repack": "repack",
+    "report": "report",
     "simulate": "simulate",
 }
 """Word on the command line to module of this folder; a module is imported only when asked for."""

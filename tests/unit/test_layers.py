@@ -25,6 +25,7 @@ LEVELS = {
     "mutate": 4,
     "load": 5,
     "choose": 6,
+    "report": 6,
     "chains": 7,
     "pipeline": 8,
     "packaging": 8,

@@ -1,0 +1,1 @@
+"""The page that shows an engine to people: facts read from its files, then HTML made of them."""

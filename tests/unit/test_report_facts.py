@@ -1,0 +1,278 @@
+"""What the report reads from the files of a product, and what it takes from nobody's word."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from report_samples import CHECKS, EQUIVALENCE, NUMERICS, OTHER_SHA256, documents, sealed
+
+from netra_build.core.errors import BadInput
+from netra_build.report.facts import OPEN, PROVEN, REFUTED, Claim, SealFacts
+from netra_build.report.mutation_table import read_scores
+from netra_build.report.read_product import read_facts
+from netra_build.report.verdict import verdict_of
+
+OTHER = Claim(REFUTED, "of other code", "The report speaks of another .text than this one.")
+NOT_BUILT = Claim(OPEN, "not built", "The code object is not here.")
+
+
+def facts_with(**changed: Any):
+    """Return the facts of the sample with files replaced; None takes one away."""
+    files = documents() | {f"metadata/two.{key.replace('_', '.')}": v for key, v in changed.items()}
+    return read_facts(sealed({name: v for name, v in files.items() if v is not None}), "here")
+
+
+def test_kernels_are_read_from_the_code_object_and_its_listing():
+    (code,) = read_facts(sealed(documents()), "here").objects
+    first, second = code.kernels
+    assert (first.symbol, first.vgprs, first.sgprs, first.lds_bytes) == (
+        "sample_first",
+        20,
+        22,
+        512,
+    )
+    assert (first.kernarg_bytes, first.work_items, first.code_bytes) == (24, 256, 40)
+    assert {name: n for name, n in first.mix.items() if n} == {
+        "SMEM": 1,
+        "VALU": 1,
+        "waits": 1,
+        "VMEM": 1,
+        "SALU": 2,
+        "MFMA": 1,
+    }
+    assert (first.waves, first.limit) == (8, "")
+    assert (second.vgprs, second.private_bytes, second.waves, second.limit) == (100, 16, 4, "VGPRs")
+    assert (second.instructions, second.label) == (2, "down/wide")
+    assert code.templates == ("generated/includes/leaf.inc", "generated/includes/common.inc")
+    assert code.goldens == ("generated/golden/two.s",)
+
+
+def test_operations_say_what_runs_them_and_why():
+    up, host = read_facts(sealed(documents()), "here").operations
+    assert (up.symbol, up.grid, up.block, up.reasons) == ("sample_first", (4, 1, 1), (64, 1, 1), ())
+    assert (host.symbol, host.fallback) == (None, "framework.host")
+    assert host.reasons == ("gfx950.host: rows too many, no pin",)
+
+
+def test_claims_are_those_of_the_reports():
+    (code,) = read_facts(sealed(documents()), "here").objects
+    said = ".text, kernel descriptor and metadata equal those of the golden source."
+    assert code.equivalence == Claim(PROVEN, "identical", said)
+    said = "Waits, hazards, registers and kernargs: 0 errors, 0 warnings."
+    assert code.checks == Claim(PROVEN, "passed", said)
+    said = "2 launches, 2,048 outputs compared, none differs."
+    assert code.kernels[0].numerics == Claim(PROVEN, "simulated", said)
+
+
+def differing(count: int) -> dict[str, Any]:
+    row = {"label": "up/random/1", "elements": 5, "differing": count, "wave_instructions": 1}
+    return {**NUMERICS, "runs": [row]}
+
+
+@pytest.mark.parametrize(
+    ("report", "claim"),
+    [
+        (None, Claim(OPEN, "not compared", "There is no golden source to compare with.")),
+        (EQUIVALENCE | {"generated_text_sha256": OTHER_SHA256}, OTHER),
+        (
+            EQUIVALENCE | {"verdict": "descriptor_differs"},
+            Claim(REFUTED, "descriptor differs", "It differs from the golden source."),
+        ),
+        (
+            {"generated_text_sha256": EQUIVALENCE["generated_text_sha256"]}
+            | {"text_byte_identical": False},
+            Claim(REFUTED, "text differs", "It differs from the golden source."),
+        ),
+    ],
+)
+def test_equivalence_counts_for_the_text_that_it_names(report, claim):
+    (code,) = facts_with(equivalence_json=report).objects
+    assert code.equivalence == claim
+
+
+@pytest.mark.parametrize(
+    ("report", "claim"),
+    [
+        (None, Claim(OPEN, "not run", "The static checks have not been run.")),
+        (
+            CHECKS | {"counts": {"error": 2, "warning": 1}},
+            Claim(REFUTED, "2 errors", "2 errors, 1 warning."),
+        ),
+        (
+            CHECKS | {"counts": {"error": 0, "warning": 1}},
+            Claim(
+                PROVEN,
+                "passed, 1 warning",
+                "Waits, hazards, registers and kernargs: 0 errors, 1 warning.",
+            ),
+        ),
+    ],
+)
+def test_static_checks_pass_without_an_error(report, claim):
+    (code,) = facts_with(checks_json=report).objects
+    assert code.checks == claim
+
+
+@pytest.mark.parametrize(
+    ("report", "claim"),
+    [
+        (None, Claim(OPEN, "not run", "It has not been run against a numeric contract.")),
+        (NUMERICS | {"text_sha256": OTHER_SHA256}, OTHER),
+        (NUMERICS | {"runs": []}, Claim(OPEN, "nothing run", "The report holds no launch.")),
+        (differing(3), Claim(REFUTED, "differs", "1 launch, 5 outputs compared, 3 differ.")),
+        (
+            differing(0) | {"verdict": "failed"},
+            Claim(REFUTED, "differs", "1 launch, 5 outputs compared, 0 differ."),
+        ),
+    ],
+)
+def test_numerics_count_for_the_text_that_they_name(report, claim):
+    (code,) = facts_with(**{"0_numerics_json": report}).objects
+    assert code.kernels[0].numerics == claim
+
+
+def test_a_code_object_that_is_not_here_is_not_proven_by_its_reports():
+    files = {name: item for name, item in documents().items() if name != "hsaco/two.hsaco"}
+    facts = read_facts(sealed(files), "here")
+    (code,) = facts.objects
+    assert (code.equivalence, code.checks, code.kernels) == (NOT_BUILT, NOT_BUILT, ())
+    assert verdict_of(facts).state == OPEN
+
+
+def test_the_seal_is_held_against_the_files():
+    files = sealed(documents())
+    assert read_facts(files, "here").seal == SealFacts("netra.json", (), (), ())
+    files["generated/two.s"] = b"other\n"
+    files["extra"] = b""
+    del files["metadata/two.dis"]
+    wanted = SealFacts("netra.json", ("generated/two.s",), ("metadata/two.dis",), ("extra",))
+    facts = read_facts(files, "here")
+    assert facts.seal == wanted
+    assert not facts.seal.holds
+    assert verdict_of(facts).wrong == (
+        "generated/two.s is not what the seal says.",
+        "metadata/two.dis is named by the seal and not here.",
+        "extra is not named by the seal.",
+    )
+
+
+def test_an_edited_seal_does_not_hold():
+    files = sealed(documents())
+    files["netra.json"] = files["netra.json"].replace(b'"required"', b'"optional"')
+    assert read_facts(files, "here").seal.altered == ("netra.json",)
+
+
+def test_the_page_in_a_package_is_not_of_the_product():
+    files = sealed(documents()) | {"report.html": b"<p>"}
+    facts = read_facts(files, "here")
+    assert facts.seal.holds
+    assert "report.html" not in {file.name for file in facts.files}
+
+
+def test_the_verdict_over_a_whole_product():
+    verdict = verdict_of(read_facts(sealed(documents()), "here"))
+    assert (verdict.state, verdict.wrong) == (PROVEN, ())
+    assert verdict.sentence == (
+        "All 2 kernels are equal to the golden source, clean in the static checks and right in "
+        "simulation."
+    )
+    assert verdict.shown == (
+        "All 1 code object: byte-identical to the golden source, descriptor included.",
+        "All 1 code object: without an error in the static checks.",
+        "All 1 code object: right in the functional model.",
+        "4 simulated launches, 4,096 outputs compared with the numeric contracts.",
+        "Every file has the digest that netra.json names.",
+        "Every tactic is pinned by the digests of its sources.",
+    )
+    assert verdict.missing == (
+        "1 operation run by the framework, which is not examined here.",
+        "Replay of a captured graph: not run.",
+        "Results with a real checkpoint: not compared.",
+        "Comparison inside a server: not run.",
+        "Hardware: nothing here has run on a GPU.",
+    )
+
+
+def test_one_refuted_claim_makes_the_whole_wrong():
+    verdict = verdict_of(facts_with(**{"0_numerics_json": differing(3)}))
+    assert verdict.state == REFUTED
+    assert verdict.sentence == "Something here is wrong: see below before you use it."
+    assert verdict.wrong == ("two: differs. 1 launch, 5 outputs compared, 3 differ.",)
+
+
+def test_one_open_claim_keeps_the_whole_open():
+    verdict = verdict_of(facts_with(equivalence_json=None))
+    assert verdict.state == OPEN
+    assert verdict.sentence == "Not everything that can be shown without a GPU has been shown."
+    assert verdict.missing[0] == "two is not compared with a golden source."
+
+
+def test_without_a_seal_nothing_says_which_bytes_belong_here():
+    files = {name: data for name, data in sealed(documents()).items() if name != "netra.json"}
+    verdict = verdict_of(read_facts(files, "here"))
+    assert verdict.state == OPEN
+    assert "There is no seal: nothing says which bytes belong here." in verdict.missing
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        (
+            {"a": b""},
+            'here: no engine directory and no code objects of a recipe; expected "engine.json" or '
+            '"build-result.json", got neither\n'
+            "hint: name a folder that scons engine= or recipe= has built",
+        ),
+        ({"engine.json": b"[]"}, "engine.json: document is not an object"),
+        (
+            {"engine.json": b"{}"},
+            'engine.json: required key "operations" is missing',
+        ),
+        (
+            sealed(documents()) | {"hsaco/two.hsaco": b"MZ"},
+            "hsaco/two.hsaco: not a 64-bit little-endian ELF file",
+        ),
+        (
+            sealed(documents()) | {"metadata/two.dis": b"\tnonsense\n"},
+            "metadata/two.dis:1: line is no instruction",
+        ),
+        (
+            sealed(documents()) | {"metadata/two.checks.json": b'{"counts":{"error":"2"}}'},
+            "metadata/two.checks.json#/counts/error: value has the wrong type; expected integer, "
+            "got string",
+        ),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_named(files, message):
+    with pytest.raises(BadInput) as caught:
+        read_facts(files, "here")
+    assert str(caught.value) == message
+
+
+TABLE = """
+| kernel | ordering caught | value score |
+|---|---|---|
+| `up` | 8 of 8 | 98.0 % |
+| `down/wide` | 3 of 4 | 95.1 % |
+
+| kernel | why |
+|---|---|
+| `up` | not a score |
+
+| kind | score |
+|---|---|
+| `up` | of kinds |
+"""
+
+
+def test_scores_come_from_tables_of_kernels_that_end_in_a_score():
+    assert read_scores(TABLE.encode(), "t") == {
+        "up": (("ordering caught", "8 of 8"), ("value score", "98.0 %")),
+        "down/wide": (("ordering caught", "3 of 4"), ("value score", "95.1 %")),
+    }
+
+
+def test_a_table_that_is_no_text_is_refused():
+    with pytest.raises(BadInput, match="t: file is not UTF-8"):
+        read_scores(b"\xff", "t")

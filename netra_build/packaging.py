@@ -1,6 +1,7 @@
 """From the graph of a product to the graph of its release: what is packed, described and signed.
 
-product + licence -> bill of materials -> record (the release's lock) -> provenance
+product -> page
+product + page + licence -> bill of materials -> record (the release's lock) -> provenance
 provenance + key -> envelope
 all of it -> archive
 """
@@ -22,6 +23,9 @@ from netra_build.release.layout import (
     top_folder,
 )
 from netra_build.release.origin import OBJECT_PREFIX, SOURCE_PREFIX, Asked
+from netra_build.report.make_report import MUTATION
+from netra_build.report.make_report import STAGE as REPORT
+from netra_build.report.read_product import PAGE
 from netra_build.stages import (
     release_archive,
     release_provenance,
@@ -36,13 +40,15 @@ class ReleaseParts:
     """What a release takes beside its product.
 
     ``sources`` are the library names of every file that was read; ``environment`` as
-    ``environment_of`` gives it; ``key`` is the file name of a signing key, if there is one.
+    ``environment_of`` gives it; ``key`` is the file name of a signing key, and ``scores`` the
+    library name of the table of mutation scores, if there is one.
     """
 
     asked: Asked
     sources: Iterable[str]
     environment: Json
     key: str | None = None
+    scores: str | None = None
 
 
 def release_graph(product: Graph, parts: ReleaseParts) -> Graph:
@@ -50,7 +56,9 @@ def release_graph(product: Graph, parts: ReleaseParts) -> Graph:
     asked = parts.asked
     content = {asked.folder + n: Place(Root.OUT, n) for n in product.products(Root.OUT)}
     content[LICENSE] = Place(Root.SOURCE, LICENSE)
-    actions = [*_described(content, _origin_inputs(product, parts), parts)]
+    content[PAGE] = _place(asked, PAGE)
+    actions = [page_action(product, content[PAGE], parts.scores)]
+    actions += [*_described(content, _origin_inputs(product, parts), parts)]
     if parts.key is not None:
         key = Place(Root.KEY, parts.key)
         statement = content[PROVENANCE]
@@ -69,6 +77,25 @@ def release_graph(product: Graph, parts: ReleaseParts) -> Graph:
     graph = replace(product, actions=(*product.actions, *actions))
     check_graph(graph)
     return graph
+
+
+def report_graph(product: Graph, scores: str | None) -> Graph:
+    """Return the graph of a product with its page; ``scores`` as in ``page_action``."""
+    page = Place(Root.DIST, f"{product.name}.html")
+    graph = replace(product, actions=(*product.actions, page_action(product, page, scores)))
+    check_graph(graph)
+    return graph
+
+
+def page_action(product: Graph, page: Place, scores: str | None) -> Action:
+    """Return the action that makes the page of a product.
+
+    ``scores`` is the library name of the table of mutation scores, if the library has one.
+    """
+    inputs = {name: Place(Root.OUT, name) for name in product.products(Root.OUT)}
+    if scores is not None:
+        inputs[MUTATION] = Place(Root.SOURCE, scores)
+    return REPORT.apply(product.name, inputs, {"page": page}, {"location": product.name})
 
 
 def _described(

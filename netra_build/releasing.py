@@ -8,7 +8,7 @@ from pathlib import Path
 from netra_build.core.errors import BadInput
 from netra_build.core.graph import Graph
 from netra_build.load.library import Library
-from netra_build.packaging import ReleaseParts, release_graph
+from netra_build.packaging import ReleaseParts, release_graph, report_graph
 from netra_build.records.build_recipe import Recipe
 from netra_build.release.environment import environment_of
 from netra_build.release.layout import CODE_OBJECTS, ENGINE, LICENSE, check_version
@@ -22,6 +22,7 @@ from netra_build.requests import (
 )
 
 TEMPLATES = "kernels/"
+SCORES = "docs/mutation.md"
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,9 @@ def plan_release(library: Library, request: ReleaseRequest) -> Graph:
     if not own.disk.is_file(own.root / LICENSE):
         raise BadInput(f'library has no "{LICENSE}" to release under', location=str(own.root))
     product = _product(own, request)
+    scores = scores_name(own)
+    if scores is not None:
+        own.read(scores)
     used = {place.name for place in product.sources()}
     asked = Asked(
         name=recipe.name,
@@ -69,7 +73,17 @@ def plan_release(library: Library, request: ReleaseRequest) -> Graph:
     # Templates of other tactics are read to tell whether their pins hold; none of them is used.
     read = {n for n in own.names_read if n in used or not n.startswith(TEMPLATES)}
     key = None if request.key is None else Path(request.key).name
-    return release_graph(product, ReleaseParts(asked, read, environment_of(__name__), key))
+    return release_graph(product, ReleaseParts(asked, read, environment_of(__name__), key, scores))
+
+
+def plan_report(library: Library, product: Graph) -> Graph:
+    """Return the graph of a product and the page that shows it."""
+    return report_graph(product, scores_name(library))
+
+
+def scores_name(library: Library) -> str | None:
+    """Return the library name of the table of mutation scores, or None without one."""
+    return SCORES if library.disk.is_file(library.root / SCORES) else None
 
 
 def _recipe(library: Library, request: ReleaseRequest) -> Recipe:

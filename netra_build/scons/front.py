@@ -57,6 +57,7 @@ TARGETS = {
     "check-equivalence": "compare every tactic specialization with its golden source",
     "check-kernels": "check every tactic specialization statically",
     "check-numerics": "simulate every tactic specialization against its numeric contract",
+    "report": "write one page that shows what engine= or recipe= asks for, in build/reports/",
     "release": "pack what engine= and recipe= ask for into dist/, described and provable",
 }
 
@@ -129,9 +130,14 @@ def _refuse_unknown(targets: Sequence[str]) -> None:
 
 def _declare_asked(env: Any, values: Mapping[str, str], targets: Sequence[str]) -> None:
     _refuse_unknown(targets)
-    if "release" in targets:
+    packed = [
+        env.Alias(target, declare_target(env, values))
+        for target, declare_target in (("release", _releases), ("report", _reports))
+        if target in targets
+    ]
+    if packed:
         _declare_checks(env, values, targets, {})
-        env.Default(env.Alias("asked", env.Alias("release", _releases(env, values))))
+        env.Default(env.Alias("asked", packed))
         return
     shared = {"locked": _flag(values, "locked")}
     out = {"out": values["out"]} if "out" in values else {}
@@ -167,6 +173,25 @@ def _releases(env: Any, values: Mapping[str, str]) -> list[Any]:
         asked += env.NetraRelease(values["recipe"], kind=CODE_OBJECTS, **shared)
     if not asked:
         raise BadInput("release needs engine= or recipe=", location="scons")
+    return asked
+
+
+def _reports(env: Any, values: Mapping[str, str]) -> list[Any]:
+    """Declare the pages of what is asked for, of all engines without a word; return their nodes."""
+    for name in ("tactic", "allow_unlocked"):
+        if name in values:
+            raise BadInput(f"{name}= is not used with report", location="scons")
+    shared: dict[str, Any] = {"out": values["out"]} if "out" in values else {}
+    shared["locked"] = _flag(values, "locked")
+    engine = {key: values[key] for key in ("profile", "golden_root") if key in values}
+    asked: list[Any] = []
+    if "engine" in values:
+        asked += env.NetraReport(values["engine"], kind=ENGINE, **engine, **shared)
+    if "recipe" in values:
+        asked += env.NetraReport(values["recipe"], kind=CODE_OBJECTS, **shared)
+    if not asked:
+        for name in recipe_names(library_of(env)):
+            asked += env.NetraReport(name, kind=ENGINE, **shared)
     return asked
 
 

@@ -24,13 +24,13 @@ from netra_build.core.output_record import OutputRecord
 from netra_build.core.tally import Tally
 from netra_build.load.library import Library, open_library
 from netra_build.release.layout import CODE_OBJECTS, ENGINE
-from netra_build.releasing import ReleaseRequest, plan_release
+from netra_build.releasing import ReleaseRequest, plan_release, plan_report
 from netra_build.scons.nodes import declare_graph
 
 ENGINE_OPTIONS = {"profile", "golden_root", "locked", "allow_experimental"}
 PRODUCTS = {ENGINE: "engines", CODE_OBJECTS: "recipes"}
 """Kind of what a release packs to the folder below the build folder that it is made in."""
-DIST = "dist"
+DIST, REPORTS = "dist", "reports"
 
 
 class Declared:
@@ -110,6 +110,25 @@ def netra_release(
         return plan_release(library, request)
 
     return _declare(env, plan, PRODUCTS[kind], options, folders)
+
+
+def netra_report(env: Any, recipe: str, kind: str = ENGINE, **options: Any) -> list[Any]:
+    """Declare the page that shows a recipe's product; return its nodes, the page last.
+
+    ``kind`` is ``engine`` or ``code_objects``. Options: ``out`` (folder of the page, default
+    ``reports`` below the build folder), and those of the product.
+    """
+    folder = options.pop("out", None) or f"{env['NETRA_BUILD']}/{REPORTS}"
+
+    def of_engine(library: Library, **given: Any) -> Graph:
+        request = requests.EngineRequest(recipe=recipe, **given)
+        return plan_report(library, requests.engine_graph(library, request))
+
+    def of_objects(library: Library, locked: bool = False) -> Graph:
+        return plan_report(library, requests.objects_graph(library, recipe, locked=locked))
+
+    plan = of_engine if kind == ENGINE else of_objects
+    return _declare(env, plan, PRODUCTS[kind], options, {Root.DIST: Path(folder)})
 
 
 def netra_equivalence(env: Any, **options: Any) -> list[Any]:

@@ -1,7 +1,8 @@
 """The SCons tool ``netra``: ``Environment(tools=["netra"], toolpath=[...])``.
 
-Adds ``env.NetraEngine``, ``env.NetraRecipe``, ``env.NetraTactic`` and ``env.NetraRelease``, and for
-all tactics of a library ``env.NetraEquivalence``, ``env.NetraChecks`` and ``env.NetraNumerics``.
+Adds ``env.NetraEngine``, ``env.NetraRecipe``, ``env.NetraTactic``, ``env.NetraReport`` and
+``env.NetraRelease``, and for all tactics of a library ``env.NetraEquivalence``,
+``env.NetraChecks`` and ``env.NetraNumerics``.
 The tool sets no global option; its environment's decider compares contents.
 """
 
@@ -17,6 +18,7 @@ from netra_build.scons.methods import (
     netra_numerics,
     netra_recipe,
     netra_release,
+    netra_report,
     netra_tactic,
 )
 from netra_build.scons.nodes import content_changed
@@ -37,6 +39,7 @@ def generate(env: Any, **options: Any) -> None:
     env.AddMethod(netra_recipe, "NetraRecipe")
     env.AddMethod(netra_tactic, "NetraTactic")
     env.AddMethod(netra_release, "NetraRelease")
+    env.AddMethod(netra_report, "NetraReport")
     env.AddMethod(netra_equivalence, "NetraEquivalence")
     env.AddMethod(netra_checks, "NetraChecks")
     env.AddMethod(netra_numerics, "NetraNumerics")

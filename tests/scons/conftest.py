@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from project import Project
+from project import ENGINE, Project
 
 
 @pytest.fixture(scope="session")
@@ -30,3 +30,15 @@ def built(built_once: Project, tmp_path: Path) -> Project:
     folder = tmp_path / "built"
     shutil.copytree(built_once.folder, folder, copy_function=shutil.copy2, symlinks=True)
     return Project(folder)
+
+
+@pytest.fixture(scope="session")
+def reported(built_once: Project, tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """Return a project whose engine has its page; to be read only."""
+    folder = tmp_path_factory.mktemp("reported") / "project"
+    shutil.copytree(built_once.folder, folder, copy_function=shutil.copy2, symlinks=True)
+    project = Project(folder)
+    done = project.scons("report", f"engine={ENGINE}")
+    assert done.status == 0, done.errors
+    assert done.actions == ["REPORT"]
+    return project

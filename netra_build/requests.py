@@ -6,9 +6,10 @@ Reads manifests and decides; the graphs are put together in ``pipeline``. The SC
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from netra_build import pipeline
 from netra_build.choose.deployment import deployment_document, plan_deployment
@@ -244,6 +245,27 @@ def plan_recipe(library: Library, recipe: EngineRecipe, golden_root: str | None)
         item.name: _read_golden(library, item, Path(golden_root)) for item in golden_objects(plan)
     }
     return plan_engine(model, profile, catalog, known, replace(options, golden=golden))
+
+
+def asked_graph(library: Library, what: str, asked: str | None, options: Any) -> Graph:
+    """Return the graph of a request on record: what kind of thing, its name, and its options.
+
+    Raises ``BadInput`` for a kind that there is not, and what the graph's own function raises.
+    """
+    if what == "engine" and asked is not None:
+        return engine_graph(library, EngineRequest(recipe=asked, **options))
+    if what == "recipe" and asked is not None:
+        return objects_graph(library, asked, **options)
+    if what == "tactic" and asked is not None:
+        return tactic_graph(library, asked, **options)
+    of_all: dict[str, Callable[..., Graph]] = {
+        "equivalence": equivalence_graph,
+        "checks": checks_graph,
+        "numerics": numerics_graph,
+    }
+    if what not in of_all:
+        raise BadInput(f'unknown kind of request "{what}"', location="requests")
+    return of_all[what](library, **options)
 
 
 def _fallen_back(plan: EnginePlan) -> list[OperationPlan]:

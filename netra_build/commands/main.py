@@ -20,6 +20,7 @@ COMMANDS = {
     "completion": "completion",
     "diff": "diff",
     "explain": "explain",
+    "graph": "graph",
     "inspect": "inspect_engine",
     "list-tactics": "list_tactics",
     "validate": "validate",
@@ -35,6 +36,7 @@ COMMANDS = {
     "repack": "repack",
     "report": "report",
     "simulate": "simulate",
+    "why": "why",
 }
 """Word on the command line to module of this folder; a module is imported only when asked for."""
 

@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import metadata
 from pathlib import Path
+from types import MappingProxyType
 
 from netra_build.core.canonical_json import canonical_bytes
 from netra_build.core.digests import blake3_hex
 from netra_build.core.errors import ToolchainFailed
 
 PACKAGE = "netra_build"
+SHORT_DIGEST = 16
 PACKAGE_FOLDER = Path(__file__).resolve().parent.parent
 
 DISTRIBUTION_BY_IMPORT = {
@@ -62,6 +64,19 @@ def code_digest(module: str) -> str:
 def python_version() -> str:
     """Return name and version of the running Python, for example ``cpython 3.11.7``."""
     return f"{sys.implementation.name} {'.'.join(map(str, sys.version_info[:3]))}"
+
+
+@cache
+def code_parts(module: str) -> Mapping[str, str]:
+    """Return what ``code_digest`` speaks of, by name; of our modules the head of their digest."""
+    reach = code_reach(module)
+    return MappingProxyType(
+        {
+            "Python": python_version(),
+            **{f"module {name}": digest[:SHORT_DIGEST] for name, digest in reach.modules},
+            **{f"library {name}": version for name, version in reach.distributions},
+        }
+    )
 
 
 @cache

@@ -144,6 +144,14 @@ def sealed_folder() -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def work_in(folder: Path) -> None:
+    """Make ``folder`` the one that relative paths start from; ``BadInput`` if it cannot be."""
+    try:
+        os.chdir(folder)
+    except OSError as error:
+        raise BadInput(_reason(error), location=str(folder)) from None
+
+
 def relative_name(name: str, location: str) -> str:
     """Return ``name`` without ``.`` segments and double slashes; refuse what leaves its root.
 

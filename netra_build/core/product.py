@@ -95,6 +95,11 @@ class Product:
             self.disk.remove(self.folder / self.seal)
             self._has_begun = True
 
+    @property
+    def has_begun(self) -> bool:
+        """Tell whether this build has withdrawn the seal."""
+        return self._has_begun
+
     def finish(self) -> None:
         """Remove the journal: the seal has been written."""
         with self._lock:

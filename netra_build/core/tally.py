@@ -7,7 +7,7 @@ with the same bytes as before, so that it had nothing to do), or was *up to date
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -43,12 +43,10 @@ class Counts:
 class Tally:
     """Counts the actions of one build; safe to use from several threads.
 
-    Whoever executes an action calls ``begin`` and, whatever happens, ``end``. ``watch`` is called
-    after each of them: progress is shown there.
+    Whoever executes an action calls ``begin`` and, whatever happens, ``end``.
     """
 
     def __init__(self) -> None:
-        self.watch: Callable[[], None] | None = None
         self._lock = threading.Lock()
         self._running: dict[Paths, str] = {}
         self._endings: dict[Paths, Ending] = {}
@@ -57,14 +55,12 @@ class Tally:
         """Note that the action that makes ``outputs`` is being executed; ``line`` describes it."""
         with self._lock:
             self._running[outputs] = line
-        self._tell()
 
     def end(self, outputs: Paths, ending: Ending) -> None:
         """Note how the action that makes ``outputs`` ended."""
         with self._lock:
             self._running.pop(outputs, None)
             self._endings[outputs] = ending
-        self._tell()
 
     def running(self) -> tuple[str, ...]:
         """Return what is being executed now, in the order in which it was begun."""
@@ -91,7 +87,3 @@ class Tally:
                 cut_off += 1
                 renewed.update(outputs)
         return Counts(self.count(Ending.RAN), cut_off, self.count(Ending.RESTORED), up_to_date)
-
-    def _tell(self) -> None:
-        if self.watch is not None:
-            self.watch()

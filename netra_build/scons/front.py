@@ -11,6 +11,7 @@ from typing import Any
 import SCons.Node
 import SCons.Script
 
+from netra_build.choose.why_text import why_text
 from netra_build.core.canonical_json import parse_object
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import EXIT_BAD_INPUT, EXIT_REFUSED, BadInput, NetraError
@@ -18,6 +19,7 @@ from netra_build.core.nearest import nearest_hint
 from netra_build.core.tally import Counts
 from netra_build.release.layout import CODE_OBJECTS, ENGINE
 from netra_build.requests import recipe_names
+from netra_build.scons.live import LiveLine, can_be_redrawn
 from netra_build.scons.methods import Declared, NetraUserError, library_of
 from netra_build.stages.tabulate import summary_text
 
@@ -35,6 +37,7 @@ VARIABLES = {
     "version": "release: its version, X.Y.Z (default: that of this package)",
     "key": "release: file of an Ed25519 private key (PEM) to sign with",
     "seeds": "check-numerics: how many seeds of random inputs (default 50)",
+    "why": "say why this file was last made and whether it would be again; empty: what would run",
     "verbose": "1: show files, parameters and whole commands",
 }
 USED_WITH = {
@@ -76,8 +79,12 @@ def declare(
     arguments: Mapping[str, str],
     targets: Sequence[str],
     environment: Mapping[str, str],
-) -> int:
-    """Declare what the command line asks for; print one line and return the status if it cannot."""
+) -> int | None:
+    """Declare what the command line asks for, to be built when this returns None.
+
+    Otherwise the exit status is returned: of a question that was answered, or of a command line
+    that was refused with one printed line.
+    """
     try:
         values = read_variables(arguments, targets)
         env["NETRA_VERBOSE"] = _flag(values, "verbose")
@@ -85,11 +92,35 @@ def declare(
         env["NETRA_TOOLCHAIN"] = values.get("toolchain", "")
         env["NETRA_LIBRARY_ROOT"] = values.get("library_root", "#")
         _declare_asked(env, values, targets)
+        if "why" in values:
+            declared: Declared = env["NETRA_DECLARED"]
+            declared.notes.clear()
+            print(why_text(values["why"], declared.executions, declared.run_record(env)))
+            return 0
     except NetraUserError as error:
         return _complain(error.args[0], error.status)
     except NetraError as error:
         return _complain(str(error), error.status)
-    return 0
+    if can_be_redrawn(sys.stdout, environment.get("TERM", "")) and not env["NETRA_VERBOSE"]:
+        _show_progress(env)
+    return None
+
+
+def _show_progress(env: Any) -> None:
+    """Show one live line in place of the build lines."""
+    if _is_quiet(env):
+        return
+    nodes = env["NETRA_DECLARED"].nodes
+
+    def settled() -> int:
+        return sum(node.get_state() == SCons.Node.up_to_date for node, _, _ in nodes)
+
+    env["PRINT_CMD_LINE_FUNC"] = lambda *_: None
+    LiveLine(sys.stdout, env["NETRA_DECLARED"].tally, settled, len(nodes)).start()
+
+
+def _is_quiet(env: Any) -> bool:
+    return any(env.GetOption(name) for name in ("clean", "no_exec", "help", "silent"))
 
 
 def read_variables(arguments: Mapping[str, str], targets: Sequence[str]) -> dict[str, str]:
@@ -102,7 +133,7 @@ def read_variables(arguments: Mapping[str, str], targets: Sequence[str]) -> dict
         if name not in VARIABLES:
             hint = nearest_hint(name, VARIABLES)
             raise BadInput(f'unknown variable "{name}"', location="scons", hint=hint)
-        if not value:
+        if not value and name != "why":
             raise BadInput(f"{name}= has no value", location="scons")
     asked = [name for name in ("engine", "recipe", "tactic") if name in arguments]
     if "out" in arguments and len(asked) != 1:
@@ -234,8 +265,7 @@ def show_notes(env: Any) -> None:
     declared.finish()
     for note in declared.notes:
         print(f"netra: {note}")
-    is_build = not (env.GetOption("clean") or env.GetOption("no_exec") or env.GetOption("help"))
-    if is_build and declared.nodes and not env.GetOption("silent"):
+    if not _is_quiet(env) and any(node.get_state() for node, _, _ in declared.nodes):
         print(closing_counts(declared).line(time.time() - SCons.Script.start_time))
 
 

@@ -14,6 +14,7 @@ import SCons.Errors
 from netra_build import __version__, requests
 from netra_build.asm.native.session import with_native_part
 from netra_build.asm.toolchain import Toolchain, find_toolchain
+from netra_build.core.canonical_json import Json
 from netra_build.core.collector import collector_paused
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput, NetraError
@@ -21,6 +22,8 @@ from netra_build.core.execute import Execution, Folders
 from netra_build.core.graph import Action, Graph, Root
 from netra_build.core.nearest import nearest_hint
 from netra_build.core.output_record import OutputRecord
+from netra_build.core.run_record import FILE_NAME as RUNS_NAME
+from netra_build.core.run_record import RunRecord
 from netra_build.core.tally import Tally
 from netra_build.load.library import Library, open_library
 from netra_build.release.layout import CODE_OBJECTS, ENGINE
@@ -41,23 +44,33 @@ class Declared:
         self.toolchain: Toolchain | None = None
         self.library_by_root: dict[str, Library] = {}
         self.notes: list[str] = []
+        self.executions: list[Execution] = []
         self.tally = Tally()
         self.nodes: list[tuple[Any, Action, Execution]] = []
         """Every action with the first node that it makes, each after what it needs."""
         self._record: OutputRecord | None = None
+        self.runs: RunRecord | None = None
 
     def record(self, env: Any) -> OutputRecord:
         """Return the record of what was written, read once; it is saved when the build ends."""
         if self._record is None:
             path = Path(str(env.Dir(env["NETRA_BUILD"]))) / "work" / "outputs.json"
             self._record = OutputRecord(path, RealDisk())
-            atexit.register(self._record.save)
+            atexit.register(self.finish)
         return self._record
 
+    def run_record(self, env: Any) -> RunRecord:
+        """Return the record of runs; it is saved with that of outputs."""
+        if self.runs is None:
+            path = Path(str(env.Dir(env["NETRA_BUILD"]))) / "work" / RUNS_NAME
+            self.runs = RunRecord(path, RealDisk())
+        return self.runs
+
     def finish(self) -> None:
-        """Save the record now, for a front that ends the process itself."""
-        if self._record is not None:
-            self._record.save()
+        """Save the records now, for a front that ends the process itself."""
+        for record in (self._record, self.runs):
+            if record is not None:
+                record.save()
 
 
 def netra_engine(env: Any, recipe: str, **options: Any) -> list[Any]:
@@ -71,7 +84,7 @@ def netra_engine(env: Any, recipe: str, **options: Any) -> list[Any]:
     def plan(library: Library, **given: Any) -> Graph:
         return requests.engine_graph(library, requests.EngineRequest(recipe=recipe, **given))
 
-    return _declare(env, plan, "engines", options)
+    return _declare(env, plan, "engines", options, ("engine", recipe))
 
 
 def netra_recipe(env: Any, recipe: str, **options: Any) -> list[Any]:
@@ -79,12 +92,14 @@ def netra_recipe(env: Any, recipe: str, **options: Any) -> list[Any]:
 
     Options: ``out``, ``locked``, ``library_root``, ``allow_unlocked`` (published recipes only).
     """
-    return _declare(env, partial(requests.objects_graph, asked=recipe), "recipes", options)
+    plan = partial(requests.objects_graph, asked=recipe)
+    return _declare(env, plan, "recipes", options, ("recipe", recipe))
 
 
 def netra_tactic(env: Any, tactic: str, **options: Any) -> list[Any]:
     """Declare build, proof and check of one tactic id. Options: ``out``, ``locked``."""
-    return _declare(env, partial(requests.tactic_graph, asked=tactic), "tactics", options)
+    plan = partial(requests.tactic_graph, asked=tactic)
+    return _declare(env, plan, "tactics", options, ("tactic", tactic))
 
 
 def netra_release(
@@ -102,6 +117,8 @@ def netra_release(
 
     def plan(
         library: Library,
+        kind: str = ENGINE,
+        version: str = __version__,
         profile: str | None = None,
         golden_root: str | None = None,
         key: str | None = None,
@@ -109,7 +126,8 @@ def netra_release(
         request = ReleaseRequest(recipe, kind, version, profile, golden_root, key)
         return plan_release(library, request)
 
-    return _declare(env, plan, PRODUCTS[kind], options, folders)
+    given = {**options, "kind": kind, "version": version}
+    return _declare(env, plan, PRODUCTS[kind], given, ("release", recipe), folders)
 
 
 def netra_report(env: Any, recipe: str, kind: str = ENGINE, **options: Any) -> list[Any]:
@@ -133,17 +151,18 @@ def netra_report(env: Any, recipe: str, kind: str = ENGINE, **options: Any) -> l
 
 def netra_equivalence(env: Any, **options: Any) -> list[Any]:
     """Declare the comparison of every specialization with its golden source."""
-    return _declare(env, requests.equivalence_graph, "", options)
+    return _declare(env, requests.equivalence_graph, "", options, ("equivalence", None))
 
 
 def netra_checks(env: Any, **options: Any) -> list[Any]:
     """Declare the static checks of every specialization; reports in ``checks/``."""
-    return _declare(env, requests.checks_graph, "", options)
+    return _declare(env, requests.checks_graph, "", options, ("checks", None))
 
 
 def netra_numerics(env: Any, seeds: Sequence[int], **options: Any) -> list[Any]:
     """Declare the simulation of every specialization with these seeds."""
-    return _declare(env, partial(requests.numerics_graph, seeds=seeds), "", options)
+    options["seeds"] = list(seeds)
+    return _declare(env, requests.numerics_graph, "", options, ("numerics", None))
 
 
 def library_of(env: Any, root: str | None = None) -> Library:
@@ -181,12 +200,14 @@ def _declare(
     plan: Callable[..., Graph],
     kind: str,
     options: dict[str, Any],
+    asked: tuple[str, str | None],
     folders: Mapping[Root, Path] | None = None,
 ) -> list[Any]:
     """Plan, then declare nodes; an error of ours becomes a ``UserError`` for any SConstruct.
 
     The product goes to ``out``, else to a folder of its name below the build folder's ``kind``;
-    ``folders`` are further roots.
+    ``folders`` are further roots. ``asked``, the kind of thing and its name, is recorded with the
+    options, so that it can be planned again without SCons.
     """
     out, root = options.pop("out", None), options.pop("library_root", None)
     try:
@@ -203,10 +224,29 @@ def _declare(
             _refuse_expansion(out)
             execution.product.refuse_foreign()
         declared: Declared = env["NETRA_DECLARED"]
+        declared.executions.append(execution)
+        request = _request(env, execution, asked, options)
+        declared.run_record(env).ask(f"{asked[0]} {folder}", request)
         declared.notes += [f"{graph.name}: {note}" for note in graph.notes]
         return declare_graph(env, execution, declared.action_by_paths)
     except NetraError as error:
         raise NetraUserError(error) from error
+
+
+def _request(
+    env: Any, execution: Execution, asked: tuple[str, str | None], options: dict[str, Any]
+) -> Json:
+    """Return a request in the form in which it is recorded."""
+    paths = execution.folders.paths
+    return {
+        "graph": execution.graph.name,
+        "what": asked[0],
+        "asked": asked[1],
+        "options": options,
+        "folders": {root.value: str(path) for root, path in paths.items()},
+        "build": str(env["NETRA_BUILD"]),
+        "toolchain": str(env["NETRA_TOOLCHAIN"]),
+    }
 
 
 def _refuse_unknown(plan: Callable[..., Graph], options: Mapping[str, Any]) -> None:
@@ -236,5 +276,6 @@ class NetraUserError(SCons.Errors.UserError):  # type: ignore[misc]
 def _execution(env: Any, graph: Graph, library: Library, folders: Mapping[Root, Path]) -> Execution:
     work = Path(f"{env['NETRA_BUILD']}/work")
     paths = {Root.SOURCE: library.root, Root.WORK: work, **folders}
-    tally: Tally = env["NETRA_DECLARED"].tally
-    return Execution(graph, Folders(paths), RealDisk(), toolchain_of(env), tally)
+    declared: Declared = env["NETRA_DECLARED"]
+    runs, tools = declared.run_record(env), toolchain_of(env)
+    return Execution(graph, Folders(paths), RealDisk(), tools, declared.tally, runs)

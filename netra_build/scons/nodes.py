@@ -85,6 +85,7 @@ def _declare_action(
     )
     if env["NETRA_DECLARED"].record(env).is_altered(paths):
         env.AlwaysBuild(made)  # SCons asks only whether a target exists
+        made[0].attributes.netra_altered = True
     env.Precious(made)  # else SCons removes a file first, and a failure leaves a product without it
     return made
 
@@ -122,7 +123,9 @@ def _shown(text: str) -> str:
 def _build(target: list[Any], source: list[Any], env: Any) -> int:
     """Run the action behind a node; a failure becomes one ``BuildError`` with our message."""
     try:
-        written = run_action(env["NETRA_ACTION"], env["NETRA_EXECUTION"])
+        node = target[0]
+        is_always = node.always_build and not hasattr(node.attributes, "netra_altered")
+        written = run_action(env["NETRA_ACTION"], env["NETRA_EXECUTION"], is_always=is_always)
         env["NETRA_DECLARED"].record(env).note(written)
     except NetraError as error:
         raise SCons.Errors.BuildError(

@@ -1,0 +1,98 @@
+"""What a build would run now and why, found out without running anything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from netra_build.core.digests import blake3_hex
+from netra_build.core.execute import Execution
+from netra_build.core.graph import Action, Place
+from netra_build.core.ingredients import ingredients_of
+from netra_build.core.reasons import Cause, Reason
+from netra_build.core.run_entry import Entry
+from netra_build.core.tally import Paths
+
+
+class State(StrEnum):
+    """How an action stands before a build."""
+
+    UP_TO_DATE = "up to date"
+    UNKNOWN = "not on record"  # the files are there; whether they are current is not known here
+    MAY_RUN = "may run"  # something before it runs, and may give the same bytes as before
+    WOULD_RUN = "would run"
+    MISSING = "missing"  # would run, for a file that is not there
+
+
+TO_COME = (State.MAY_RUN, State.WOULD_RUN, State.MISSING)
+"""States in which the outputs are not settled."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One action: how it stands, why it would run, and its last run."""
+
+    action: Action
+    inputs: Paths
+    outputs: Paths
+    state: State
+    reasons: tuple[Reason, ...]
+    entry: Entry | None
+
+
+def upcoming(executions: Iterable[Execution]) -> dict[str, Verdict]:
+    """Return the verdict on every action by the path of each of its outputs, in graph order."""
+    verdicts: dict[str, Verdict] = {}
+    digest_by_path: dict[str, str] = {}
+    for execution in executions:
+        for action in execution.graph.actions:
+            outputs = execution.folders.names(action.outputs)
+            if outputs[0] not in verdicts:
+                verdict = _verdict(action, outputs, execution, verdicts, digest_by_path)
+                verdicts.update(dict.fromkeys(outputs, verdict))
+    return verdicts
+
+
+def _verdict(
+    action: Action,
+    outputs: Paths,
+    execution: Execution,
+    verdicts: Mapping[str, Verdict],
+    digest_by_path: dict[str, str],
+) -> Verdict:
+    decider, folders = execution.decider, execution.folders
+    if decider is None:
+        raise ValueError("an execution without a record of runs")
+    unknown: list[Reason] = []
+
+    def digest_of(role: str, place: Place) -> str:
+        path = str(folders.path(place))
+        before = verdicts.get(path)
+        if before is not None and before.state in TO_COME:
+            unknown.append(Reason(Cause.INPUT_RENEWED, place.name))
+        elif not execution.disk.is_file(Path(path)):
+            unknown.append(Reason(Cause.INPUT_MISSING, place.name))
+        else:
+            if path not in digest_by_path:
+                digest_by_path[path] = blake3_hex(execution.disk.read_bytes(Path(path)))
+            return digest_by_path[path]
+        return ""
+
+    made_from = ingredients_of(action, lambda p: str(folders.path(p)), digest_of, execution.tools)
+    certain = decider.reasons(action, outputs, made_from)
+    inputs = folders.names(action.inputs)
+    state, reasons = _state(certain, unknown), (*certain, *unknown)
+    return Verdict(action, inputs, outputs, state, reasons, decider.entry(outputs))
+
+
+def _state(certain: Iterable[Reason], unknown: Iterable[Reason]) -> State:
+    causes = {reason.cause for reason in certain}
+    if causes & {Cause.OUTPUT_MISSING, Cause.FIRST_BUILD, Cause.RENAMED}:
+        return State.MISSING
+    if causes == {Cause.NO_RECORD}:
+        return State.UNKNOWN
+    if causes or Cause.INPUT_MISSING in {reason.cause for reason in unknown}:
+        return State.WOULD_RUN
+    return State.MAY_RUN if list(unknown) else State.UP_TO_DATE

@@ -1,0 +1,89 @@
+"""The live line: its exact text, where it is drawn, and that it gets out of the way."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from netra_build.core.progress import duration_text, progress_line
+from netra_build.core.tally import Ending, Tally
+from netra_build.scons.live import ClearingStream, LiveLine, can_be_redrawn
+
+
+def tally_of(ran: int = 0, restored: int = 0, running: tuple[str, ...] = ()) -> Tally:
+    """Return a tally with so many actions in each state."""
+    tally = Tally()
+    endings = [Ending.RAN] * ran + [Ending.RESTORED] * restored
+    for number, ending in enumerate(endings):
+        tally.end((f"output {number}",), ending)
+    for line in running:
+        tally.begin((line,), line)
+    return tally
+
+
+def test_the_line_before_anything_has_ended():
+    tally = tally_of(running=("ASM      moe_gate_up -> x/y.o",))
+    assert progress_line(tally, 40, 77, 0.0, 79) == "[40/77]  ASM moe_gate_up"
+
+
+def test_the_line_says_done_running_restored_and_what_is_left():
+    tally = tally_of(8, 2, ("NUMER    moe_silu -> a.json", "ASM      moe_down -> b.o"))
+    assert progress_line(tally, 7, 77, 5.0, 79) == (
+        "[17/77]  NUMER moe_silu and 1 more  restored 2  about 30 s left"
+    )
+
+
+def test_the_line_at_the_end_leaves_nothing():
+    assert progress_line(tally_of(7), 70, 77, 5.0, 79) == "[77/77]"
+
+
+def test_the_line_fits():
+    subject = "a" * 60
+    tally = tally_of(running=(f"LINK     {subject} -> x",))
+    assert progress_line(tally, 0, 9, 0.0, 79) == f"[0/9]  LINK {'a' * 40}..."
+    assert progress_line(tally, 0, 9, 0.0, 10) == "[0/9]  LIN"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0.2, "1 s"), (59.4, "59 s"), (59.6, "1 min"), (125.0, "2 min 5 s"), (3600.0, "60 min")],
+)
+def test_a_duration_in_words(seconds: float, text: str) -> None:
+    assert duration_text(seconds) == text
+
+
+class Terminal(io.StringIO):
+    """A stream that says that it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_line_is_live_on_a_terminal_alone():
+    assert can_be_redrawn(Terminal(), "xterm")
+    assert not can_be_redrawn(Terminal(), "dumb")
+    assert not can_be_redrawn(Terminal(), "")
+    assert not can_be_redrawn(io.StringIO(), "xterm")
+
+
+def test_what_is_printed_stands_above_the_line():
+    tally, screen = tally_of(running=("ASM      a -> b",)), Terminal()
+    line = LiveLine(screen, tally, lambda: 1, 3, clock=lambda: 0.0, columns=lambda: 80)
+    printed = ClearingStream(screen, line)
+    printed.write("one\n")
+    line.draw()
+    line.draw()  # it says nothing new
+    printed.write("two\n")
+    line.draw()
+    line.stop()
+    line.draw()
+    assert screen.getvalue() == (
+        "one\n\r\x1b[K[1/3]  ASM a\r\x1b[Ktwo\n\r\x1b[K[1/3]  ASM a\r\x1b[K"
+    )
+
+
+def test_nothing_is_drawn_while_nothing_runs():
+    screen = Terminal()
+    LiveLine(screen, tally_of(3), lambda: 0, 3, columns=lambda: 80).draw()
+    assert screen.getvalue() == ""

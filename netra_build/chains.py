@@ -20,6 +20,7 @@ from netra_build.stages import (
     close_includes,
     conform,
     copy_files,
+    debug_object,
     disassemble,
     equivalence,
     flatten_unit,
@@ -70,6 +71,23 @@ def numerics_action(unit: Unit, member: Member, seeds: Sequence[int], report: Pl
         "seeds": list(seeds),
     }
     return check_numerics.STAGE.apply(member.subject, listed, {"report": report}, wanted)
+
+
+def debug_action(unit: Unit) -> Action:
+    """Make a code object again with line tables, equal to it in ``.text``, outside the product."""
+    sources = [unit.source(index) for index in range(len(unit.members))]
+    included = {name for member in unit.members for name in member.instance.closure_names}
+    inputs = {
+        "hsaco": unit.hsaco,
+        **{name: Place(Root.SOURCE, name) for name in included},
+        **{source.name: source for source in sources},
+    }
+    named: dict[str, Json] = {
+        "hsaco": unit.hsaco_name,
+        "units": [source.name for source in sources],
+    }
+    made = {"debug": Place(Root.DEBUG, f"{unit.name}.hsaco")}
+    return debug_object.STAGE.apply(unit.subject, inputs, made, named)
 
 
 def member_actions(unit: Unit, index: int, member: Member) -> list[Action]:

@@ -16,6 +16,7 @@ from dataclasses import replace
 
 from netra_build.chains import (
     checked_action,
+    debug_action,
     golden_object_actions,
     golden_place,
     made_actions,
@@ -83,6 +84,15 @@ def tactic_graph(name: str, units: Sequence[Unit]) -> Graph:
     actions += include_actions(units)
     actions.append(_summary(units, name, sorted(_products(actions))))
     return _graph(name, actions, Place(Root.OUT, SUMMARY_NAME), ())
+
+
+def with_debug(graph: Graph, units: Sequence[Unit]) -> Graph:
+    """Return the graph with a debug object of every code object; its last action stays the last."""
+    *before, last = graph.actions
+    actions = (*before, *(debug_action(unit) for unit in units), last)
+    found = replace(graph, actions=actions)
+    check_graph(found)
+    return found
 
 
 def equivalence_graph(units: Sequence[Unit]) -> Graph:

@@ -67,6 +67,8 @@ class EngineRequest:
     locked: bool = False
     allow_experimental: bool = False
     """For a published model description; recipes say it themselves."""
+    debug: bool = False
+    """With a debug object of every code object."""
 
 
 def recipe_names(library: Library) -> tuple[str, ...]:
@@ -128,7 +130,8 @@ def engine_graph(library: Library, request: EngineRequest) -> Graph:
         not_pinned=stale,
         notes=(*(f"not pinned: {name} (netra pin)" for name in stale), *_fallback_notes(plan)),
     )
-    return pipeline.engine_graph(parts, units)
+    graph = pipeline.engine_graph(parts, units)
+    return pipeline.with_debug(graph, units) if request.debug else graph
 
 
 def _asked_engine(library: Library, request: EngineRequest) -> Recipe:
@@ -164,7 +167,12 @@ def _plan_published(library: Library, recipe: EngineRecipe, golden_root: str | N
 
 
 def objects_graph(
-    library: Library, asked: str, *, locked: bool = False, allow_unlocked: bool = False
+    library: Library,
+    asked: str,
+    *,
+    locked: bool = False,
+    allow_unlocked: bool = False,
+    debug: bool = False,
 ) -> Graph:
     """Return the graph of the code objects of one recipe, with ``build-result.json``.
 
@@ -172,7 +180,7 @@ def objects_graph(
     and ``allow_unlocked`` lets it build experiments whose lock is 64 zeros.
     """
     if asked.endswith(".json"):
-        return _deployment_graph(library, asked, allow_unlocked)
+        return _deployment_graph(library, asked, allow_unlocked, debug)
     recipe = find_recipe(library, asked)
     if not isinstance(recipe, ObjectsRecipe):
         raise BadInput(
@@ -181,25 +189,31 @@ def objects_graph(
     units = recipe_units(library, recipe, load_catalog(library, derive_pins=True))
     if locked:
         refuse_unpinned([m.instance.tactic for unit in units for m in unit.members])
-    return pipeline.objects_graph(recipe, units)
+    graph = pipeline.objects_graph(recipe, units)
+    return pipeline.with_debug(graph, units) if debug else graph
 
 
-def _deployment_graph(library: Library, asked: str, allow_unlocked: bool) -> Graph:
+def _deployment_graph(library: Library, asked: str, allow_unlocked: bool, debug: bool) -> Graph:
     deployment = read_deployment(library.disk.read_bytes(Path(asked)), asked)
     plans = plan_deployment(deployment, load_catalog(library), allow_unlocked=allow_unlocked)
     name = Path(asked).stem
     document = deployment_document(deployment, plans)
-    return pipeline.deployment_graph(name, document, deployment_units(name, plans))
+    units = deployment_units(name, plans)
+    graph = pipeline.deployment_graph(name, document, units)
+    return pipeline.with_debug(graph, units) if debug else graph
 
 
-def tactic_graph(library: Library, asked: str, *, locked: bool = False) -> Graph:
+def tactic_graph(
+    library: Library, asked: str, *, locked: bool = False, debug: bool = False
+) -> Graph:
     """Return the graph that builds, proves and checks one tactic id."""
     catalog = load_catalog(library, derive_pins=True)
     tactic = find_tactic(catalog, asked, "tactic")
     if locked:
         refuse_unpinned([tactic])
     units = tactic_units(library, tactic, Root.OUT, gate=True)
-    return pipeline.tactic_graph(tactic_id(tactic), units)
+    graph = pipeline.tactic_graph(tactic_id(tactic), units)
+    return pipeline.with_debug(graph, units) if debug else graph
 
 
 def equivalence_graph(

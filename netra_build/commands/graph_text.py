@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from html import escape
+from itertools import pairwise
 
 from rich.console import Console
 from rich.text import Text
@@ -73,7 +74,7 @@ def dot_text(view: GraphView) -> str:
         colour = COLOUR_BY_STATE[one.state]
         lines.append(f'  n{one.number} [label="{label}", color={colour}, penwidth={width}];')
     chain = [one.number for one in view.critical()]
-    critical = set(zip(chain, chain[1:], strict=False))
+    critical = set(pairwise(chain))
     for one in view.actions:
         for needed in one.needs:
             style = " [penwidth=3]" if (needed, one.number) in critical else ""

@@ -30,10 +30,11 @@ class Root(StrEnum):
     WORK = "work"  # intermediate files
     OUT = "out"  # the product
     KEY = "key"  # the folder of a signing key
+    DEBUG = "debug"  # code objects with line tables, never shipped
     DIST = "dist"  # packages of products
 
 
-MADE_ROOTS = (Root.WORK, Root.OUT, Root.DIST)
+MADE_ROOTS = (Root.WORK, Root.OUT, Root.DEBUG, Root.DIST)
 """Roots below which actions make files; in the others they only read."""
 
 

@@ -36,6 +36,7 @@ VARIABLES = {
     "out": "folder of the one thing asked for",
     "version": "release: its version, X.Y.Z (default: that of this package)",
     "key": "release: file of an Ed25519 private key (PEM) to sign with",
+    "debug": "1: also code objects with line tables, in build/debug, never in a product",
     "seeds": "check-numerics: how many seeds of random inputs (default 50)",
     "why": "say why this file was last made and whether it would be again; empty: what would run",
     "verbose": "1: show files, parameters and whole commands",
@@ -50,7 +51,7 @@ USED_WITH = {
 }
 """Variables that mean something to one question only."""
 
-NOT_RELEASED = ("tactic", "allow_unlocked", "locked")
+NOT_RELEASED = ("tactic", "allow_unlocked", "locked", "debug")
 """Variables that a release takes no word on: what is packed is locked, and of a recipe."""
 
 KNOWN_STATUSES = (1, 2, 3, 4, 5, 70)
@@ -171,21 +172,23 @@ def _declare_asked(env: Any, values: Mapping[str, str], targets: Sequence[str]) 
         env.Default(env.Alias("asked", packed))
         return
     shared = {"locked": _flag(values, "locked")}
-    out = {"out": values["out"]} if "out" in values else {}
+    product: dict[str, Any] = {"out": values["out"]} if "out" in values else {}
+    if _flag(values, "debug"):
+        product["debug"] = True
     engine = {key: values[key] for key in ("profile", "golden_root") if key in values}
     checks = [target for target in targets if target in TARGETS]
     asked: list[Any] = []
     if "engine" in values:
-        asked += env.NetraEngine(values["engine"], **engine, **shared, **out)
+        asked += env.NetraEngine(values["engine"], **engine, **shared, **product)
     if "recipe" in values:
         unlocked = {"allow_unlocked": _flag(values, "allow_unlocked")}
-        asked += env.NetraRecipe(values["recipe"], **unlocked, **shared, **out)
+        asked += env.NetraRecipe(values["recipe"], **unlocked, **shared, **product)
     if "tactic" in values and ("asked" in targets or not checks):
-        asked += env.NetraTactic(values["tactic"], **shared, **out)
+        asked += env.NetraTactic(values["tactic"], **shared, **product)
     _declare_checks(env, values, checks, shared)
     if not asked and not targets:
         for name in recipe_names(library_of(env)):
-            asked += env.NetraEngine(name, **shared)
+            asked += env.NetraEngine(name, **shared, **product)
     if asked:
         env.Default(env.Alias("asked", asked))
 

@@ -30,7 +30,7 @@ from netra_build.release.layout import CODE_OBJECTS, ENGINE
 from netra_build.releasing import ReleaseRequest, plan_release, plan_report
 from netra_build.scons.nodes import declare_graph
 
-ENGINE_OPTIONS = {"profile", "golden_root", "locked", "allow_experimental"}
+ENGINE_OPTIONS = {"profile", "golden_root", "locked", "allow_experimental", "debug"}
 PRODUCTS = {ENGINE: "engines", CODE_OBJECTS: "recipes"}
 """Kind of what a release packs to the folder below the build folder that it is made in."""
 DIST, REPORTS = "dist", "reports"
@@ -77,8 +77,8 @@ def netra_engine(env: Any, recipe: str, **options: Any) -> list[Any]:
     """Declare an engine; return its nodes, the seal last.
 
     ``recipe`` is a name, a file of ours, or a published model description (JSON) with ``profile``.
-    Options: ``out``, ``profile``, ``golden_root``, ``locked``, ``library_root``, and for a model
-    description ``allow_experimental``.
+    Options: ``out``, ``profile``, ``golden_root``, ``locked``, ``library_root``, ``debug`` (code
+    objects with line tables as well), and for a model description ``allow_experimental``.
     """
 
     def plan(library: Library, **given: Any) -> Graph:
@@ -90,14 +90,15 @@ def netra_engine(env: Any, recipe: str, **options: Any) -> list[Any]:
 def netra_recipe(env: Any, recipe: str, **options: Any) -> list[Any]:
     """Declare the code objects of ``recipe``: a name, a file of ours, or a published JSON recipe.
 
-    Options: ``out``, ``locked``, ``library_root``, ``allow_unlocked`` (published recipes only).
+    Options: ``out``, ``locked``, ``library_root``, ``debug``, ``allow_unlocked`` (published recipes
+    only).
     """
     plan = partial(requests.objects_graph, asked=recipe)
     return _declare(env, plan, "recipes", options, ("recipe", recipe))
 
 
 def netra_tactic(env: Any, tactic: str, **options: Any) -> list[Any]:
-    """Declare build, proof and check of one tactic id. Options: ``out``, ``locked``."""
+    """Declare build, proof and check of one tactic id. Options: ``out``, ``locked``, ``debug``."""
     plan = partial(requests.tactic_graph, asked=tactic)
     return _declare(env, plan, "tactics", options, ("tactic", tactic))
 
@@ -218,6 +219,7 @@ def _declare(
         build = env["NETRA_BUILD"]
         folder = out or (f"{build}/{kind}/{graph.name}" if kind else build)
         given = {Root.OUT: Path(folder), **(folders or {})}
+        given[Root.DEBUG] = Path(f"{build}/debug/{graph.name}")
         given[Root.EXTERNAL] = Path(options.get("golden_root") or ".")
         execution = _execution(env, graph, library, given)
         if execution.product is not None and out:
@@ -242,11 +244,16 @@ def _request(
         "graph": execution.graph.name,
         "what": asked[0],
         "asked": asked[1],
-        "options": options,
+        "options": {name: _plain(value) for name, value in options.items()},
         "folders": {root.value: str(path) for root, path in paths.items()},
         "build": str(env["NETRA_BUILD"]),
         "toolchain": str(env["NETRA_TOOLCHAIN"]),
     }
+
+
+def _plain(value: Any) -> Json:
+    """Return an option as JSON; a path or a node of SCons by its name."""
+    return value if isinstance(value, bool | int | str | list | None) else str(value)
 
 
 def _refuse_unknown(plan: Callable[..., Graph], options: Mapping[str, Any]) -> None:

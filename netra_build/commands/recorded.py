@@ -17,11 +17,12 @@ from netra_build.core.execute import Execution, Folders
 from netra_build.core.graph import Graph, Root
 from netra_build.core.run_record import FILE_NAME, RunRecord
 from netra_build.load.library import Library, open_library
-from netra_build.releasing import ReleaseRequest, plan_release
+from netra_build.releasing import ReleaseRequest, plan_release, plan_report
 from netra_build.requests import asked_graph
 
 WORK = "work"
-RELEASE = "release"
+RELEASE, REPORT = "release", "report "
+"""What a request of a package, and of a page, is recorded as."""
 
 
 def add_build(parser: argparse.ArgumentParser) -> None:
@@ -58,7 +59,9 @@ class Asked:
     def _graph(self, library: Library) -> Graph:
         if self.what == RELEASE and self.asked is not None:
             return plan_release(library, ReleaseRequest(recipe=self.asked, **self.options))
-        return asked_graph(library, self.what, self.asked, self.options)
+        is_report = self.what.startswith(REPORT)
+        graph = asked_graph(library, self.what.removeprefix(REPORT), self.asked, self.options)
+        return plan_report(library, graph) if is_report else graph
 
 
 class Recorded:

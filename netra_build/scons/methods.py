@@ -34,6 +34,8 @@ ENGINE_OPTIONS = {"profile", "golden_root", "locked", "allow_experimental", "deb
 PRODUCTS = {ENGINE: "engines", CODE_OBJECTS: "recipes"}
 """Kind of what a release packs to the folder below the build folder that it is made in."""
 DIST, REPORTS = "dist", "reports"
+REPORT_OF = {ENGINE: "report engine", CODE_OBJECTS: "report recipe"}
+"""How the request of a report is recorded."""
 
 
 class Declared:
@@ -147,7 +149,8 @@ def netra_report(env: Any, recipe: str, kind: str = ENGINE, **options: Any) -> l
         return plan_report(library, requests.objects_graph(library, recipe, locked=locked))
 
     plan = of_engine if kind == ENGINE else of_objects
-    return _declare(env, plan, PRODUCTS[kind], options, {Root.DIST: Path(folder)})
+    asked = REPORT_OF[kind], recipe
+    return _declare(env, plan, PRODUCTS[kind], options, asked, {Root.DIST: Path(folder)})
 
 
 def netra_equivalence(env: Any, **options: Any) -> list[Any]:

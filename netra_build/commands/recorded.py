@@ -24,6 +24,8 @@ WORK = "work"
 RELEASE, REPORT = "release", "report "
 """What a request of a package, and of a page, is recorded as."""
 
+NEEDED = {Root.SOURCE, Root.WORK, Root.OUT}
+
 
 def add_build(parser: argparse.ArgumentParser) -> None:
     """Add ``--build``."""
@@ -54,7 +56,11 @@ class Asked:
             path=os.environ.get("PATH", ""),
         )
         tools = with_native_part(programs, local / "native")
-        return Execution(self._graph(library), Folders(paths), RealDisk(), tools, runs=record)
+        try:
+            graph = self._graph(library)
+        except TypeError:  # an option that there is no more
+            raise _of_another_form(record.path) from None
+        return Execution(graph, Folders(paths), RealDisk(), tools, runs=record)
 
     def _graph(self, library: Library) -> Graph:
         if self.what == RELEASE and self.asked is not None:
@@ -108,11 +114,16 @@ def _asked(document: Any, path: Path) -> Asked:
         is_whole
         and all(isinstance(document[name], str) for name in texts)
         and all(isinstance(document[name], dict) for name in tables)
-        and set(document["folders"]) <= set(Root)
+        and NEEDED <= set(document["folders"]) <= set(Root)
+        and all(isinstance(folder, str) for folder in document["folders"].values())
     ):
-        hint = "remove the file; the next build starts a new record"
-        raise DamagedStore("holds a request of another form", location=str(path), hint=hint)
+        raise _of_another_form(path)
     return Asked(**document)
+
+
+def _of_another_form(path: Path) -> DamagedStore:
+    hint = "remove the file; the next build starts a new record"
+    return DamagedStore("holds a request of another form", location=str(path), hint=hint)
 
 
 def _base(build: Path, name: Path) -> Path:

@@ -51,10 +51,10 @@ class GraphView:
     def headline(self) -> str:
         """Return one line that sums the graph up."""
         counted = {state: sum(one.state is state for one in self.actions) for state in State}
-        states = ", ".join(f"{count} {state.value}" for state, count in counted.items() if count)
+        states = [f"{count} {state.value}" for state, count in counted.items() if count]
         took = sum(one.ms or 0.0 for one in self.critical())
         path = f"critical path {took:.1f} ms in {len(self.critical())} actions"
-        return f"{self.name}: {len(self.actions)} actions, {states}; {path}"
+        return f"{self.name}: {', '.join([f'{len(self.actions)} actions', *states])}; {path}"
 
     def document(self) -> dict[str, Json]:
         """Return the view as JSON."""

@@ -109,6 +109,8 @@ def read_entry(document: Any, codes: Shared, tools: Shared) -> Entry:
     names = ("graph", "stage", "line", "subject")
     graph, stage, line, subject = _texts([document[name] for name in names])
     last = int(document["last"])
+    if last not in runs:
+        raise ValueError("a last run that is not there")
     return Entry(graph, stage, line, subject, ingredients, outputs, last, runs)
 
 

@@ -35,12 +35,17 @@ from netra_build.stages import (
 )
 
 
-def made_actions(unit: Unit) -> list[Action]:
-    """Make and read one code object from its members."""
+def bare_actions(unit: Unit) -> list[Action]:
+    """Make one code object from its members and read it: no listing, nothing held against it."""
     actions: list[Action] = []
     for index, member in enumerate(unit.members):
         actions += member_actions(unit, index, member)
     return [*actions, *object_actions(unit)]
+
+
+def made_actions(unit: Unit) -> list[Action]:
+    """Make one code object, read and list it, and hold it against its contract."""
+    return [*bare_actions(unit), *_contract_actions(unit)]
 
 
 def proven_actions(unit: Unit) -> list[Action]:
@@ -91,22 +96,18 @@ def debug_action(unit: Unit) -> Action:
 
 
 def member_actions(unit: Unit, index: int, member: Member) -> list[Action]:
-    """Instantiate, close, flatten and assemble one kernel, or take the leader's object."""
+    """Instantiate, close and assemble one kernel, or take the leader's object."""
     instance, subject = member.instance, member.subject
-    source, flat = unit.source(index), unit.of_member(index, ".flat.s")
+    source = unit.source(index)
     includes = {name: Place(Root.SOURCE, name) for name in instance.closure_names}
-    closure = unit.of_member(index, ".closure.json")
-    whole = {"unit": source, **includes}
+    closed = {
+        "closure": unit.of_member(index, ".closure.json"),
+        "flat": unit.of_member(index, ".flat.s"),
+    }
     place: dict[str, Json] = {"location": source.name, "template": instance.template}
     return [
         instantiate.STAGE.apply(subject, {}, {"unit": source}, _instance(instance)),
-        close_includes.STAGE.apply(
-            subject,
-            includes,
-            {"closure": closure},
-            {"template": instance.template},
-        ),
-        flatten_unit.STAGE.apply(subject, whole, {"flat": flat}, place),
+        close_includes.STAGE.apply(subject, {"unit": source, **includes}, closed, place),
         _object_action(unit, index, {f"main:{source.name}": source, **includes}),
     ]
 
@@ -131,12 +132,11 @@ def _object_action(unit: Unit, index: int, hints: Mapping[str, Place]) -> Action
 
 
 def object_actions(unit: Unit) -> list[Action]:
-    """Link the members of a code object; seal (or lay out), disassemble, read and conform it."""
+    """Link the members of a code object, seal it (or lay it out) and read it."""
     subject = unit.subject
     objects = {f"object {i:03}": unit.of_member(i, ".o") for i in range(len(unit.members))}
     linked = {"linked": unit.intermediate(".linked.hsaco")}
     sealed = {"hsaco": unit.hsaco}
-    label: dict[str, Json] = {"label": unit.hsaco_name}
     views = {
         "text": unit.metadata(".text"),
         "notes": unit.metadata(".metadata.txt"),
@@ -149,16 +149,24 @@ def object_actions(unit: Unit) -> list[Action]:
         "sources": [f"generated/{unit.stem(i)}.s" for i in range(len(unit.members))],
         "locked_text_sha256": unit.locked_text_sha256,
     }
-    contracts = {member.symbol: _contract(member) for member in unit.members}
-    report = {"report": unit.intermediate(".conform.json")}
-    wanted: dict[str, Json] = {"hsaco": unit.hsaco_name, "contracts": contracts}
     finish = seal_object.STAGE if unit.is_sealed else rewrite_object.STAGE
     return [
         link_objects.STAGE.apply(subject, objects, linked),
         finish.apply(subject, linked, sealed),
-        disassemble.STAGE.apply(subject, sealed, {"dis": unit.metadata(".dis")}, label),
         read_object.STAGE.apply(subject, sealed, views, record),
-        conform.STAGE.apply(subject, sealed, report, wanted),
+    ]
+
+
+def _contract_actions(unit: Unit) -> list[Action]:
+    """List a code object and hold it against the contracts of its members."""
+    sealed = {"hsaco": unit.hsaco}
+    label: dict[str, Json] = {"label": unit.hsaco_name}
+    contracts = {member.symbol: _contract(member) for member in unit.members}
+    wanted: dict[str, Json] = {"hsaco": unit.hsaco_name, "contracts": contracts}
+    listing, report = unit.metadata(".dis"), unit.intermediate(".conform.json")
+    return [
+        disassemble.STAGE.apply(unit.subject, sealed, {"dis": listing}, label),
+        conform.STAGE.apply(unit.subject, sealed, {"report": report}, wanted),
     ]
 
 
@@ -169,7 +177,7 @@ def golden_actions(golden: GoldenSource) -> list[Action]:
     flat, made, linked, hsaco = (
         golden_place(golden, s) for s in ("flat.s", "o", "linked", "hsaco")
     )
-    place: dict[str, Json] = {"location": golden.source, "template": None}
+    place: dict[str, Json] = {"location": golden.source}
     proof: dict[str, Json] = {
         "symbol": golden.symbol,
         "tactic": golden.tactic,

@@ -1,9 +1,9 @@
 """From a plan to a graph: the whole product as one readable sequence of actions.
 
     model + profile -> plan            (load, choose: decided before the graph exists)
-    plan -> instantiate -> flatten -> assemble -> link -> seal -> disassemble, read, conform
-            close the includes                               |
-    golden source -> flatten -> assemble -> link -> seal ----+-> equivalence
+    plan -> instantiate -> close the includes -> assemble -> link -> seal -> read
+                                                                      +----> disassemble, conform
+    golden source -> flatten -> assemble -> link -> seal -------------+----> equivalence
     all of it -> engine manifest and siblings -> validation plan -> seal of the engine
 
 Nothing here reads or writes a file or starts a program; a graph is plain data.
@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from netra_build.chains import (
+    bare_actions,
     checked_action,
     debug_action,
     golden_object_actions,
@@ -61,7 +62,10 @@ def engine_graph(parts: EngineParts, units: Sequence[Unit]) -> Graph:
 
 def objects_graph(recipe: ObjectsRecipe, units: Sequence[Unit]) -> Graph:
     """Return the graph of a recipe's code objects; its seal is ``build-result.json``."""
-    actions = code_object_actions(units)
+    if recipe.is_checked:
+        actions = code_object_actions(units)
+    else:
+        actions = [action for unit in units for action in bare_actions(unit)]
     actions += include_actions(units)
     actions.append(_build_result(recipe, units, actions))
     return _graph(recipe.name, actions, Place(Root.OUT, RESULT_NAME), ())
@@ -187,7 +191,7 @@ def _build_result(
         "deployment": recipe.deployment,
         "artifacts": [_artifact(unit) for unit in units],
     }
-    inputs = {**_products(actions), **_evidence(units)}
+    inputs = {**_products(actions), **_evidence(units, is_checked=recipe.is_checked)}
     output = {"result": Place(Root.OUT, RESULT_NAME)}
     return emit_result.STAGE.apply(recipe.name, inputs, output, parameters)
 
@@ -218,15 +222,16 @@ def _products(actions: Sequence[Action]) -> dict[str, Place]:
     return {place.name: place for place in places if place.root is Root.OUT}
 
 
-def _evidence(units: Sequence[Unit]) -> dict[str, Place]:
+def _evidence(units: Sequence[Unit], *, is_checked: bool = True) -> dict[str, Place]:
     """Return the records outside the product that its last file speaks of."""
     found: dict[str, Place] = {}
     for unit in units:
-        found[f"conform:{unit.name}"] = unit.intermediate(".conform.json")
+        if is_checked:
+            found[f"conform:{unit.name}"] = unit.intermediate(".conform.json")
         for index, member in enumerate(unit.members):
             stem = unit.stem(index)
             found[f"closure:{stem}"] = unit.of_member(index, ".closure.json")
-            if member.golden is not None and unit.goldens is not None:
+            if is_checked and member.golden is not None and unit.goldens is not None:
                 found[f"golden:{stem}"] = golden_place(member.golden, "digests.json")
     return found
 

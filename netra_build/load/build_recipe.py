@@ -11,6 +11,8 @@ from netra_build.core.disk import relative_name
 from netra_build.core.nearest import nearest_hint
 from netra_build.load.yaml_text import Located, parse_yaml
 from netra_build.records.build_recipe import (
+    CHECKS_ALL,
+    CHECKS_POLICIES,
     FORMAT,
     GOLDEN_POLICIES,
     GOLDEN_REQUIRED,
@@ -45,7 +47,7 @@ _ENGINE_OPTIONS = frozenset(
     }
 )
 _OBJECTS_KEYS = frozenset({"deployment", "artifacts"})
-_OBJECTS_OPTIONS = frozenset({"allow_experimental", "builder"})
+_OBJECTS_OPTIONS = frozenset({"allow_experimental", "builder", "checks"})
 
 
 def read_recipe(data: bytes, location: str) -> Recipe:
@@ -98,6 +100,10 @@ def _read_objects(document: Located, name: str, location: str) -> ObjectsRecipe:
         artifacts=artifacts,
         allow_experimental=_optional(entries, "allow_experimental", Located.boolean, False),
         builder=_optional(entries, "builder", _uri, None),
+        is_checked=_optional(
+            entries, "checks", lambda node: _one_of(node, CHECKS_POLICIES), CHECKS_ALL
+        )
+        == CHECKS_ALL,
     )
 
 

@@ -12,6 +12,8 @@ FORMAT = "netra-recipe-1"
 GOLDEN_REQUIRED = "required"
 GOLDEN_OPTIONAL = "optional"
 GOLDEN_POLICIES = (GOLDEN_REQUIRED, GOLDEN_OPTIONAL)
+CHECKS_ALL = "all"
+CHECKS_POLICIES = (CHECKS_ALL, "none")
 
 
 @dataclass(frozen=True)
@@ -92,7 +94,10 @@ class ArtifactRecipe:
 
 @dataclass(frozen=True)
 class ObjectsRecipe:
-    """Asks for a set of code objects under the symbols of a deployment."""
+    """Asks for a set of code objects under the symbols of a deployment.
+
+    Without ``is_checked`` they are made and read, and nothing is held against them.
+    """
 
     name: str
     location: str
@@ -100,6 +105,7 @@ class ObjectsRecipe:
     artifacts: tuple[ArtifactRecipe, ...]
     allow_experimental: bool = False
     builder: str | None = None
+    is_checked: bool = True
 
 
 Recipe = EngineRecipe | ObjectsRecipe

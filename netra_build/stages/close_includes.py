@@ -1,27 +1,40 @@
-"""Close: record the include closure of one unit's template, with every digest of it."""
+"""Close: follow the includes of one unit, record every file, and make the flat unit of them all.
+
+The flat unit holds only what it uses; comments and what no statement of the unit reaches are
+gone, so that an edit of those ends here.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
-from netra_build.asm.closure import include_closure
+from netra_build.asm.closure import Closure, include_closure
 from netra_build.asm.computational import computational_identity
-from netra_build.core.canonical_json import pretty_bytes
+from netra_build.asm.flatten import flatten
+from netra_build.asm.prune import prune_macros
+from netra_build.core.canonical_json import Json, pretty_bytes
 from netra_build.core.digests import sha256_hex
 from netra_build.core.graph import Inputs, Outputs, Parameters, Stage
 
 
 def run(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
-    """Return the closure record of ``parameters["template"]`` under the role ``closure``.
+    """Return the closure record under the role ``closure`` and the flat unit under ``flat``.
 
-    Inputs are the library's files by their root-relative name. Names reached from the template
-    must be exactly these inputs, so that a file which nothing includes is not an input.
+    The input ``unit`` is the instance, the others are the library's files by their root-relative
+    name. Names reached from ``template`` must be exactly these, so that a file which nothing
+    includes is not an input. ``location`` is the unit's name in messages.
     """
-    template = parameters["template"]
-    closure = include_closure(template, inputs.__getitem__, template)
-    if set(closure.names) != set(inputs):
-        raise ValueError(f"{template}: declared {sorted(inputs)}, reached {sorted(closure.names)}")
-    record = {
+    template, location = parameters["template"], parameters["location"]
+    closure = include_closure(template, inputs.__getitem__, location)
+    reached, declared = set(closure.names), set(inputs) - {"unit"}
+    if reached != declared:
+        raise ValueError(f"{template}: declared {sorted(declared)}, reached {sorted(reached)}")
+    flat = prune_macros(flatten(inputs["unit"], closure, location), location)
+    return {"closure": pretty_bytes(_record(template, closure)), "flat": flat}
+
+
+def _record(template: str, closure: Closure) -> dict[str, Json]:
+    return {
         "format": "netra-closure-1",
         "template": template,
         "files": [
@@ -32,7 +45,6 @@ def run(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
         "published_computational_sha256": closure.published_computational_sha256,
         "computational_identity": computational_identity(closure),
     }
-    return {"closure": pretty_bytes(record)}
 
 
 STAGE = Stage("close", "CLOSE", __name__, run)

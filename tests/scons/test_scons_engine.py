@@ -101,7 +101,6 @@ def test_a_comment_starts_no_assembler_and_changes_the_closure_digests(built: Pr
     assert set(done.actions) <= {
         "CLOSE",
         "COPY",
-        "FLAT",
         "INST",
         "EMIT",
         "ENGINE",

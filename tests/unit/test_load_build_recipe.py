@@ -63,6 +63,23 @@ def test_a_code_object_recipe() -> None:
     assert read_recipe(OBJECTS.encode(), "recipes/y.yaml") == expected
 
 
+def test_checks_of_a_code_object_recipe() -> None:
+    def is_checked(more: str) -> bool:
+        recipe = read_recipe((OBJECTS + more).encode(), "y.yaml")
+        assert isinstance(recipe, ObjectsRecipe)
+        return recipe.is_checked
+
+    assert is_checked("")
+    assert is_checked("checks: all\n")
+    assert not is_checked("checks: none\n")
+    assert refusal(OBJECTS + "checks: non\n") == (
+        'recipes/x.yaml:10: unknown value "non"; did you mean "none"?'
+    )
+    assert refusal(ENGINE + "checks: none\n") == (
+        'recipes/x.yaml:6: unknown key "checks"\nhint: did you mean "checkpoint_hash"?'
+    )
+
+
 CASES = [
     ("", "recipes/x.yaml: document is empty"),
     ("- a\n", "recipes/x.yaml:1: not a mapping of keys to values"),

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from netra_build.asm.closure import Closure, refuse_shared_guards
 from netra_build.asm.lexer import decode_source, macro_names
 from netra_build.asm.source_file import SourceFile, read_source
+from netra_build.asm.statement import Statement
 from netra_build.core.errors import BadInput
 
 MAX_UNIT_BYTES = 32 * 1024 * 1024
@@ -24,6 +25,14 @@ def flatten(instance_source: bytes, closure: Closure, location: str = "unit.s") 
     object. Raises ``BadInput`` for an include outside the closure, a file that includes itself
     under no guard, a unit over ``MAX_UNIT_BYTES``, and what ``read_source`` refuses.
     """
+    statements = flat_statements(instance_source, closure, location)
+    return "\n".join([*(statement.text for statement in statements), ""]).encode("utf-8")
+
+
+def flat_statements(
+    instance_source: bytes, closure: Closure, location: str = "unit.s"
+) -> list[Statement]:
+    """Return the statements of the flat unit, refused as ``flatten`` says."""
     macros = dict(closure.macros)
     macros.update(macro_names(decode_source(instance_source, location)))
     main = read_source(location, instance_source, macros)
@@ -47,14 +56,14 @@ class _Flattening:
     def __init__(self, files: Mapping[str, SourceFile]) -> None:
         self.files = files
         self.seen: set[str] = set()
-        self.lines: list[str] = []
+        self.statements: list[Statement] = []
         self.held = 0
         self.stack: list[_Frame] = []
         self.open_count: Counter[str] = Counter()
         """How often each file is open: a second time its guards skip what they can, and a third
         time would go on for ever."""
 
-    def run(self, main: SourceFile) -> bytes:
+    def run(self, main: SourceFile) -> list[Statement]:
         self._push(main)
         while self.stack:
             frame = self.stack[-1]
@@ -70,7 +79,7 @@ class _Flattening:
                 self._enter(frame, index)
             else:
                 self._emit(frame, index)
-        return ("\n".join([*self.lines, ""])).encode("utf-8")
+        return self.statements
 
     def _enter(self, frame: _Frame, index: int) -> None:
         name = frame.includes[index]
@@ -97,9 +106,9 @@ class _Flattening:
         self.stack.append(_Frame(file, includes, skipped))
 
     def _emit(self, frame: _Frame, index: int) -> None:
-        text = frame.file.statements[index].text
-        self._hold(len(text) + 1, frame)
-        self.lines.append(text)
+        statement = frame.file.statements[index]
+        self._hold(len(statement.text) + 1, frame)
+        self.statements.append(statement)
 
     def _hold(self, more: int, frame: _Frame) -> None:
         """Count what the unit holds, so that files that double each other come to an end."""

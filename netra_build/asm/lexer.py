@@ -18,6 +18,7 @@ from netra_build.asm.statement import (
     REPEATS,
     Kind,
     Statement,
+    classify,
     make_statement,
     split_labels,
     takes_text,
@@ -25,6 +26,12 @@ from netra_build.asm.statement import (
 from netra_build.core.errors import BadInput
 
 MAX_SOURCE_BYTES = 16 * 1024 * 1024
+
+_PLAIN = re.compile(r"[\t -~]*")
+_SIMPLE = re.compile(
+    r"[ \t]*+([A-Za-z_.][A-Za-z0-9_.$]*+)(?:[ \t]++[!#-&(-.0-9<>-~][\t !#-&(-.0-:<-~]*)?"
+)
+"""A line of one statement without label, assignment, string and comment, as most lines are."""
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:\\.|[^\\\'])\'|//|;|/\*|["\']')
 _METADATA_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|//|;|/\*|"')
@@ -44,6 +51,8 @@ class _Logical:
     has_comment: bool
     has_inner_comment: bool = False
     """Whether a block comment stands behind the statement's first character."""
+    name: str = ""
+    """What a simple line begins with; empty for every other one."""
 
 
 def decode_source(data: bytes, location: str) -> list[str]:
@@ -95,6 +104,12 @@ def lex(data: bytes, location: str, macros: Mapping[str, bool]) -> tuple[Stateme
     for logical in _logical_lines(lines, location):
         if isinstance(logical, Statement):
             found.append(_at_depth(logical, depth))
+            continue
+        if logical.name:
+            rest = logical.text[len(logical.name) :]
+            statement = classify(logical.name, rest, logical.line, depth, False, known)
+            depth, inner = _depth_after(statement, depth)
+            found.append(_at_depth(statement, inner))
             continue
         labels, text = split_labels(logical.text)
         for label in labels:
@@ -187,6 +202,8 @@ class _Cursor:
         """Return the next statement's text without comments; it is empty for a comment line."""
         first = self.number
         text = self.take()
+        if simple := _SIMPLE.fullmatch(text):
+            return _Logical(first, text[simple.start(1) :], False, False, simple[1])
         if text.lstrip(" \t").startswith("#"):
             return _Logical(first, "", True)
         pieces: list[str] = []
@@ -222,7 +239,7 @@ class _Cursor:
 
     def _verified(self, text: str) -> str:
         """Return ``text``; refuse what no statement may hold outside its strings."""
-        if text.isascii() and text.isprintable():
+        if _PLAIN.fullmatch(text):
             return text
         bare = _TOKEN.sub(lambda m: "" if len(m[0]) > 1 else m[0], text)
         if _CONTROL.search(text) or _BEYOND_ASCII.search(bare):

@@ -32,8 +32,12 @@ class _Block:
 
 def prune_macros(flat: bytes, location: str) -> bytes:
     """Return the flat unit without the macros that nothing reaches; order and text are kept."""
-    lines = decode_source(flat, location)
-    blocks = list(_blocks(lex(flat, location, macro_names(lines))))
+    return prune_statements(lex(flat, location, macro_names(decode_source(flat, location))))
+
+
+def prune_statements(statements: Iterable[Statement]) -> bytes:
+    """Return the flat unit of these statements without the macros that nothing reaches."""
+    blocks = list(_blocks(statements))
     waiting = [block for block in blocks if block.macro == block.macro.lower()]
     dropped = [block for block in blocks if block.macro != block.macro.lower()]
     while waiting:

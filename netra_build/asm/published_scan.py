@@ -9,6 +9,7 @@ import re
 import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from netra_build.asm.include_walk import Reader, walk_includes
 from netra_build.core.digests import sha256_hex
@@ -85,9 +86,15 @@ def published_computational_sha256(files: Mapping[str, bytes]) -> str:
     """Return the SHA-256 over each file's index and normalised text."""
     parts = []
     for index, (name, data) in enumerate(files.items()):
-        text = normalised_text(published_text(data, name)).encode("utf-8")
+        text = _normalised_bytes(data, name)
         parts += [_length(index), _length(len(text)), text]
     return sha256_hex(b"".join(parts))
+
+
+@lru_cache(maxsize=128)
+def _normalised_bytes(data: bytes, name: str) -> bytes:
+    """Normalise a file; what many closures share is done once."""
+    return normalised_text(published_text(data, name)).encode("utf-8")
 
 
 def normalised_text(text: str) -> str:

@@ -9,13 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from netra_build.asm.lexer import lex
-from netra_build.asm.statement import MACRO_ENDS, REPEAT_ENDS, REPEATS, Kind, Statement
+from netra_build.asm.statement import HEAD, MACRO_ENDS, REPEAT_ENDS, REPEATS, Kind, Statement
 from netra_build.core.disk import relative_name
 from netra_build.core.errors import BadInput
 
 _QUOTED_PATH = re.compile(r'"([^"\\]+)"')
+_CAN_TRICK = re.compile(r'"|\.inc', re.IGNORECASE)
 _READS_FILES = re.compile(r"\.inc(?:lude|bin)\b", re.IGNORECASE)
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 _SYMBOL = re.compile(r"[A-Za-z_.$][A-Za-z0-9_.$]*")
@@ -60,9 +62,22 @@ def read_source(name: str, data: bytes, macros: Mapping[str, bool]) -> SourceFil
 
     Raises ``BadInput`` at file and line for what the lexer refuses, and for ``.incbin``, ``.end``,
     an include that is not certain, unbalanced conditions, macros or repeats, and text that could
-    become an include when a macro expands.
+    become an include when a macro expands. A file that many units share is read once: of the
+    macros of others only those matter that the file names.
     """
-    statements = lex(data, name, macros)
+    words = _words(data)
+    return _read(name, data, frozenset(item for item in macros.items() if item[0] in words))
+
+
+@lru_cache(maxsize=256)
+def _words(data: bytes) -> frozenset[str]:
+    """Return every word that could begin a statement, and so call a macro."""
+    return frozenset(HEAD.findall(data.decode("utf-8", "replace")))
+
+
+@lru_cache(maxsize=256)
+def _read(name: str, data: bytes, macros: frozenset[tuple[str, bool]]) -> SourceFile:
+    statements = lex(data, name, dict(macros))
     walk = _Walk(name, statements)
     for index in range(len(statements)):
         walk.visit(index)
@@ -183,6 +198,8 @@ class _Walk:
     def _refuse_tricks(self, statement: Statement) -> None:
         """Refuse text from which an expansion could make a directive that reads a file."""
         operands = statement.operands
+        if not _CAN_TRICK.search(operands):
+            return
         if statement.kind is Kind.DIRECTIVE and statement.name not in (".irp", ".irpc", ".macro"):
             bare = _STRING.sub("", operands)
         else:

@@ -48,7 +48,8 @@ BLANK_SENSITIVE = frozenset({".macro", ".irp", ".irpc", ".ifc", ".ifnc", ".ifb",
 _WORD = r"(?:[A-Za-z0-9_.$@?]|\\(?:\(\))?)++"
 _LABEL = re.compile(rf'({_WORD}|"(?:[^"\\]|\\.)*")[ \t]*:')
 _ASSIGNMENT = re.compile(rf"({_WORD})[ \t]*(==?)(?!=)(.*)", re.DOTALL)
-_HEAD = re.compile(rf"{_WORD}")
+HEAD = re.compile(rf"{_WORD}")
+_BLANKS = re.compile(r"[ \t]+")
 _PIECE = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:\\.|[^\\])\'|[ \t]+')
 
 
@@ -75,6 +76,10 @@ def takes_text(statement: Statement) -> bool:
 
 def collapse_blanks(text: str) -> str:
     """Return ``text`` with each run of blanks outside strings made one space, none at the ends."""
+    if '"' not in text and "'" not in text:
+        if "\t" not in text and "  " not in text:
+            return text.strip(" ")
+        return _BLANKS.sub(" ", text).strip(" ")
     pieces = []
     at = 0
     for match in _PIECE.finditer(text):
@@ -96,9 +101,15 @@ def make_statement(
         canonical = collapse_blanks(f"{match[1]} {match[2]} {match[3]}")
         operands = collapse_blanks(match[3])
         return Statement(line, Kind.ASSIGNMENT, match[1], operands, canonical, depth, has_comment)
-    head = _HEAD.match(text)
+    head = HEAD.match(text)
     name = head[0] if head else ""
-    rest = text[len(name) :]
+    return classify(name, text[len(name) :], line, depth, has_comment, macros)
+
+
+def classify(
+    name: str, rest: str, line: int, depth: int, has_comment: bool, macros: Mapping[str, bool]
+) -> Statement:
+    """Return the statement of a first word and what follows it, when it is no assignment."""
     known = macros.get(name)
     if known is not None or "\\" in name:
         kind = Kind.MACRO_CALL if known is not None else Kind.INSTRUCTION

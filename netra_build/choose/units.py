@@ -26,6 +26,7 @@ from netra_build.records.build_recipe import (
 from netra_build.records.golden import GoldenSource
 from netra_build.records.plan import EnginePlan, KernelInstance
 from netra_build.records.tactic import Catalog, FixedTactic
+from netra_build.records.vocabulary import TARGET
 from netra_build.reference.known import TACTICS as NUMERIC_TACTICS
 
 PROVEN = ("verified", "accepted")
@@ -325,13 +326,14 @@ def _refuse_open(tactic: FixedTactic, member: MemberRecipe) -> None:
 
 def find_tactic(catalog: Catalog, asked: str, location: str) -> FixedTactic:
     """Return a tactic by its id; raise why it cannot be used, or the nearest known id."""
-    by_id = {tactic_id(tactic): tactic for tactic in catalog.tactics}
-    if asked in by_id:
-        return by_id[asked]
+    found = catalog.tactic_by_name.get(f"{TARGET}.{asked}")
+    if found is not None:
+        return found
     for fault in catalog.faults:
         if fault.tactic.endswith(f".{asked}"):
             raise fault.error
-    raise BadInput(f'unknown tactic "{asked}"', location=location, hint=nearest_hint(asked, by_id))
+    known = [tactic_id(tactic) for tactic in catalog.tactics]
+    raise BadInput(f'unknown tactic "{asked}"', location=location, hint=nearest_hint(asked, known))
 
 
 def tactic_id(tactic: FixedTactic) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import shutil
 import stat
 import tempfile
@@ -15,6 +16,9 @@ from typing import Protocol
 from netra_build.core.errors import BadInput
 
 MAX_FILE_BYTES = 256 * 1024 * 1024
+
+_PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*(?:/[A-Za-z0-9_][A-Za-z0-9_.+-]*)*")
+"""What nearly all names are: relative, normalised, and of characters that are always allowed."""
 
 
 class Disk(Protocol):
@@ -158,6 +162,8 @@ def relative_name(name: str, location: str) -> str:
     Refused with ``BadInput``: an empty name, an absolute one, a ``..`` segment, a backslash,
     a character that does not print. The result is a POSIX path.
     """
+    if _PLAIN_NAME.fullmatch(name):
+        return name
     if "\\" in name or not name.isprintable():
         shown = ascii(name)[1:-1]
         raise BadInput(f'path "{shown}" holds a character that is not allowed', location=location)

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from netra_build.asm.published_scan import Requirement, published_requirements
 from netra_build.core.errors import BadInput
 
+_MACRO = re.compile(r"^\s*\.macro\s+(\S+)(?:[ \t]+([^\n]*))?$", re.MULTILINE)
 _PARAMETER = re.compile(r"[A-Za-z_.$][A-Za-z0-9_.$]*\Z")
 _LITERALS = {
     "kernarg_segment_size": re.compile(r"\.amdhsa_kernarg_size\s+([0-9]{1,9})\b"),
@@ -57,11 +58,11 @@ def macro_parameters(template: str, macro: str, location: str) -> tuple[str, ...
 
     Raises ``BadInput`` when the macro is absent or its first parameter is not ``symbol``.
     """
-    head = re.compile(rf"^\s*\.macro\s+{re.escape(macro)}(?:[ \t]+([^\n]*))?$", re.MULTILINE)
-    match = head.search(template)
+    heads = (match for match in _MACRO.finditer(template) if match[1] == macro)
+    match = next(heads, None)
     if match is None:
         raise BadInput(f'template defines no macro "{macro}"', location=location)
-    parts = (match.group(1) or "").split(",")
+    parts = (match[2] or "").split(",")
     names = tuple(part.strip().split("=", 1)[0] for part in parts)
     for name in names:
         if not _PARAMETER.match(name.rstrip()):

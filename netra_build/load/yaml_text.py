@@ -88,8 +88,7 @@ def parse_yaml(data: bytes, location: str) -> Located:
         )
     try:
         text = data.decode("utf-8")
-        _refuse_sharing(text, location)
-        node = YAML(typ="safe", pure=True).compose(text)
+        node = _composed(text, location)
     except UnicodeDecodeError as error:
         raise BadInput(f"not valid UTF-8 at byte {error.start}", location=location) from None
     except MarkedYAMLError as error:
@@ -102,6 +101,18 @@ def parse_yaml(data: bytes, location: str) -> Located:
     if node is None:
         raise BadInput("document is empty", location=location)
     return _located(node, location, 0)
+
+
+def _composed(text: str, location: str) -> Node | None:
+    """Return the node of a text, its tokens looked at first unless they cannot be refused."""
+    if any(mark in text for mark in "&*!"):
+        _refuse_sharing(text, location)
+    try:
+        node: Node | None = YAML(typ="safe", pure=True).compose(text)
+    except (YAMLError, RecursionError):
+        _refuse_sharing(text, location)
+        raise
+    return node
 
 
 def _refuse_sharing(text: str, location: str) -> None:
@@ -117,13 +128,19 @@ def _refuse_sharing(text: str, location: str) -> None:
         if getattr(event, "tag", None) or getattr(event, "ctag", None):
             raise BadInput("tags are not allowed", location=place)
         if depth > MAX_DEPTH:
-            raise BadInput(f"nesting is deeper than {MAX_DEPTH} levels", location=place)
+            raise _too_deep(place)
+
+
+def _too_deep(place: str) -> BadInput:
+    return BadInput(f"nesting is deeper than {MAX_DEPTH} levels", location=place)
 
 
 def _located(node: Node, file: str, depth: int) -> Located:
     location = f"{file}:{node.start_mark.line + 1}"
     if isinstance(node, ScalarNode):
         return Located(node.value, location)
+    if depth == MAX_DEPTH:
+        raise _too_deep(location)
     if isinstance(node, SequenceNode):
         return Located([_located(item, file, depth + 1) for item in node.value], location)
     if isinstance(node, MappingNode):

@@ -14,6 +14,9 @@ from blake3 import blake3
 
 from netra_build.core.errors import BadInput
 
+PIECE_BYTES = 4 * 1024 * 1024
+"""Of a file that is hashed, at a time."""
+
 FileStamp = tuple[str, int, int, int, int]
 """Path, size in bytes, modification and change time in nanoseconds, and inode of one file."""
 
@@ -45,9 +48,12 @@ def file_digest(path: Path) -> str:
 @lru_cache(maxsize=1024)
 def _digest_of(stamp: FileStamp) -> str:
     hasher = blake3(max_threads=blake3.AUTO)
+    buffer = memoryview(bytearray(min(stamp[1], PIECE_BYTES)))
     try:
-        if stamp[1]:
-            hasher.update_mmap(stamp[0])
+        # Mapped whole, LLVM's libraries would be most of the memory of a build.
+        with open(stamp[0], "rb", buffering=0) as stream:
+            while buffer and (size := stream.readinto(buffer)):
+                hasher.update(buffer[:size])
     except (OSError, ValueError):
         raise BadInput("file cannot be read", location=stamp[0]) from None
     return str(hasher.hexdigest())

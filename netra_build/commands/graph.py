@@ -9,12 +9,8 @@ from pathlib import Path
 from rich.console import Console
 
 from netra_build.commands.graph_text import dot_text, html_text, plain_lines, print_tree
-from netra_build.commands.recorded import Recorded, add_build
+from netra_build.commands.recorded import add_build, recorded_view
 from netra_build.core.canonical_json import pretty_bytes
-from netra_build.core.errors import BadInput
-from netra_build.core.graph_view import GraphView, graph_view
-from netra_build.core.nearest import nearest_hint
-from netra_build.core.upcoming import upcoming
 
 HELP = "show the actions of what was built: digests, states, durations, critical path"
 
@@ -31,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the graph in the form that was asked for; nothing is built."""
-    view = _view(options)
+    view = recorded_view(Path(options.build), options.engine)
     if options.dot:
         print(dot_text(view), end="")
     elif options.json:
@@ -43,17 +39,3 @@ def run(options: argparse.Namespace) -> int:
     else:
         print("\n".join(plain_lines(view)))
     return 0
-
-
-def _view(options: argparse.Namespace) -> GraphView:
-    recorded = Recorded(Path(options.build))
-    name = Path(options.engine).name
-    known = {one.graph for one in recorded.asked}
-    if name not in known:
-        raise BadInput(
-            f'"{options.engine}" was not built here',
-            location=options.build,
-            hint=nearest_hint(name, known),
-        )
-    executions = list(recorded.executions(lambda one: one.graph == name))
-    return graph_view(name, upcoming(executions[:1]).values())

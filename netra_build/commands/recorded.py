@@ -15,7 +15,10 @@ from netra_build.core.disk import RealDisk, work_in
 from netra_build.core.errors import BadInput, DamagedStore, NetraError
 from netra_build.core.execute import Execution, Folders
 from netra_build.core.graph import Graph, Root
+from netra_build.core.graph_view import GraphView, graph_view
+from netra_build.core.nearest import nearest_hint
 from netra_build.core.run_record import FILE_NAME, RunRecord
+from netra_build.core.upcoming import upcoming
 from netra_build.load.library import Library, open_library
 from netra_build.releasing import ReleaseRequest, plan_release, plan_report
 from netra_build.requests import asked_graph
@@ -104,6 +107,22 @@ class Recorded:
             except NetraError:
                 if len(wanted) == 1:
                     raise
+
+
+def recorded_view(build: Path, product: str) -> GraphView:
+    """Return how the actions of one product stand; ``BadInput`` when it was not built here.
+
+    ``product`` is its name or its folder.
+    """
+    recorded = Recorded(build)
+    name = Path(product).name
+    known = {one.graph for one in recorded.asked}
+    if name not in known:
+        raise BadInput(
+            f'"{product}" was not built here', location=str(build), hint=nearest_hint(name, known)
+        )
+    executions = list(recorded.executions(lambda one: one.graph == name))
+    return graph_view(name, upcoming(executions[:1]).values())
 
 
 def _asked(document: Any, path: Path) -> Asked:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from netra_build.commands.recorded import recorded_view
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput
 from netra_build.core.folder_files import FolderFiles
@@ -23,6 +24,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--out", type=Path, metavar="FILE", help=f"the page (default: {FOLDER}/NAME.html)"
     )
     parser.add_argument(
+        "--build", type=Path, metavar="DIR", help="build folder whose last run the page shows too"
+    )
+    parser.add_argument(
         "--mutation", type=Path, metavar="FILE", help="Markdown table of mutation scores to show"
     )
 
@@ -33,8 +37,20 @@ def run(options: argparse.Namespace) -> int:
     if not disk.is_folder(options.engine):
         raise BadInput("not a folder", location=str(options.engine))
     table = None if options.mutation is None else disk.read_bytes(options.mutation)
-    page = page_bytes(FolderFiles(options.engine, disk), table, str(options.engine))
+    files = FolderFiles(options.engine.absolute(), disk)
     out = options.out or FOLDER / f"{options.engine.name or 'engine'}.html"
-    disk.write_bytes(out, page)
+    place = out.absolute()
+    # Planning again what is on record works in the folder of that build.
+    states = None if options.build is None else states_in(options.build, options.engine)
+    disk.write_bytes(place, page_bytes(files, table, str(options.engine), states))
     print(f"{out} written")
     return 0
+
+
+def states_in(build: Path, engine: Path) -> dict[str, str]:
+    """Return, by file of the product, how it stands in a build folder and how long it took."""
+    return {
+        name: ", ".join(filter(None, (action.state.value, action.duration())))
+        for action in recorded_view(build, str(engine)).actions
+        for name, _ in action.files
+    }

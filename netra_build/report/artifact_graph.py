@@ -28,6 +28,9 @@ WIDTH = 1060
 PIXELS_PER_CHARACTER = 7
 INSET = 9
 SHOWN_DIGITS = 12
+FEW_DIGITS = 6
+"""Digits that leave room for a state."""
+
 SEALS = ("netra.json", "build-result.json")
 CLOSING = ("validation_plan.json", "engine.json", *SEALS)
 
@@ -154,7 +157,7 @@ class ArtifactGraph:
         if more > 0:
             below += f" and {more} more"
         if name in self.states:
-            below += f" · {self.states[name]}"
+            below = f"{below[:FEW_DIGITS]} · {self.states[name].partition(',')[0]}"
         title = f"{name} sha256 {digest}" if digest else f"{name}: not here"
         return Box(column, y, what or name.rpartition("/")[2], below, title, self.anchors.get(name))
 

@@ -23,13 +23,19 @@ def run(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
     return {"page": page_bytes(files, inputs.get(MUTATION), parameters["location"])}
 
 
-def page_bytes(files: Mapping[str, bytes], table: bytes | None, location: str) -> bytes:
+def page_bytes(
+    files: Mapping[str, bytes],
+    table: bytes | None,
+    location: str,
+    states: Mapping[str, str] | None = None,
+) -> bytes:
     """Return the page of a product's files; ``table`` is Markdown that holds mutation scores.
 
+    ``states`` says of files how they stand in a build; a page that is kept has none.
     Raises ``BadInput`` for files that are no product, or that cannot be read.
     """
     scores = None if table is None else read_scores(table, MUTATION)
-    return report_page(read_facts(files, location), scores)
+    return report_page(read_facts(files, location), scores, states)
 
 
 STAGE = Stage("report", "REPORT", __name__, run)

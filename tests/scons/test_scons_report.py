@@ -50,6 +50,15 @@ def test_the_page_says_what_the_engine_is(document):
     assert operations[3][3] == "operation is outside dense vertical slice"
 
 
+def test_the_command_shows_how_a_build_left_the_files(reported, tmp_path):
+    words = ("report", f"build/engines/{ENGINE}", "--build", "build", "--out")
+    done = reported.netra(*words, str(tmp_path / "page.html"))
+    assert done.status == 0, done.errors
+    page = read_html((tmp_path / "page.html").read_bytes())
+    files = next(t.rows() for t in page.all("table") if t.rows()[0][0] == "contracts.json")
+    assert {row[4].partition(",")[0] for row in files} == {"up to date"}
+
+
 def test_a_page_of_code_objects(project, tmp_path):
     done = project.scons("report", "recipe=qwen36_moe_decode_objects", f"out={tmp_path}")
     assert done.status == 0, done.errors

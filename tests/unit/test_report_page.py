@@ -154,10 +154,14 @@ def test_hostile_names_stay_text():
 def test_states_of_a_build_are_shown_when_they_are_given():
     facts = read_facts(sealed(documents()), "here")
     plain = report_page(facts)
-    shown = read_html(report_page(facts, None, {"hsaco/two.hsaco": "restored"}))
-    assert b"restored" not in plain
+    shown = read_html(report_page(facts, None, {"hsaco/two.hsaco": "would run, 3.0 ms"}))
+    assert b"would run" not in plain
     files = next(t for t in shown.all("table") if t.rows()[0][0] == "engine.json")
-    assert {row[0]: row[4] for row in files.rows() if row[4]} == {"hsaco/two.hsaco": "restored"}
+    assert {row[0]: row[4] for row in files.rows() if row[4]} == {
+        "hsaco/two.hsaco": "would run, 3.0 ms"
+    }
+    graph = next(d for d in shown.all("div") if d.attributes.get("class") == "graph card")
+    assert any(t.text().endswith(" · would run") for t in graph.all("text"))
 
 
 def test_long_lists_are_cut_and_it_is_said():

@@ -132,6 +132,7 @@ def _asked(document: Any, path: Path) -> Asked:
     if not (
         is_whole
         and all(isinstance(document[name], str) for name in texts)
+        and isinstance(document["asked"], str | None)
         and all(isinstance(document[name], dict) for name in tables)
         and NEEDED <= set(document["folders"]) <= set(Root)
         and all(isinstance(folder, str) for folder in document["folders"].values())

@@ -1,0 +1,223 @@
+"""Why the actions of a small graph run and ran: whole answers, from the change that causes them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from workshop import MIDDLE, PRODUCT, SEAL_PLACE, Workshop, b3
+
+from netra_build.core.errors import Refused
+from netra_build.core.execute import run_action, run_graph
+from netra_build.core.graph import Place, Root, Stage
+from netra_build.core.upcoming import State, upcoming
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Workshop:
+    workshop = Workshop(tmp_path)
+    workshop.build()
+    return workshop
+
+
+def test_before_the_first_build(tmp_path: Path) -> None:
+    assert Workshop(tmp_path).ahead() == [
+        "CLIP thing -> mid would run now because",
+        "  first build",
+        "DOUBLE thing -> product would run now because",
+        "  first build",
+        '  input "mid" will be made again first',
+        "netra: 2 would run, 0 may run, 0 up to date",
+    ]
+
+
+def test_after_a_build_nothing_would_run(shop: Workshop) -> None:
+    assert shop.ahead() == ["netra: 0 would run, 0 may run, 2 up to date"]
+    assert shop.why() == [
+        "out/product: up to date",
+        "  DOUBLE thing -> product ran in build 1 because",
+        "    first build",
+    ]
+
+
+def test_the_chain_goes_back_to_the_source(shop: Workshop) -> None:
+    shop.write("two # remark")
+    assert shop.ahead() == [
+        "CLIP thing -> mid would run now because",
+        f'  input "in" changed {b3("one # remark")} -> {b3("two # remark")}',
+        "DOUBLE thing -> product may run now because",
+        '  input "mid" will be made again first',
+        "netra: 1 would run, 1 may run, 0 up to date",
+    ]
+    shop.build()
+    assert shop.why() == [
+        "out/product: up to date",
+        "  DOUBLE thing -> product ran in build 2 because",
+        f'    input "mid" changed {b3("one ")} -> {b3("two ")}',
+        "      CLIP thing -> mid ran in build 2 because",
+        f'        input "in" changed {b3("one # remark")} -> {b3("two # remark")}',
+    ]
+    shop.write("three")
+    assert shop.why()[0] == "out/product: may run"
+    assert shop.why()[-4:] == [
+        "  DOUBLE thing -> product may run now because",
+        '    input "mid" will be made again first',
+        "      CLIP thing -> mid would run now because",
+        f'        input "in" changed {b3("two # remark")} -> {b3("three")}',
+    ]
+
+
+def test_a_run_that_gave_the_same_bytes_does_not_hide_the_one_that_changed_them(
+    shop: Workshop,
+) -> None:
+    shop.write("two")
+    shop.build()
+    shop.write("two# said")  # the middle stays as it is, but for CLIP it is a new run
+    execution = shop.execution()
+    run_graph(execution)
+    execution.runs.save()
+    assert shop.why() == [
+        "out/product: up to date",
+        "  DOUBLE thing -> product ran in build 2 because",
+        f'    input "mid" changed {b3("one ")} -> {b3("two")}',
+        "      CLIP thing -> mid ran in build 2 because",
+        f'        input "in" changed {b3("one # remark")} -> {b3("two")}',
+        "  DOUBLE thing -> product ran with the same bytes in build 3 because",
+        "    the build tool lost its own record of it",
+    ]
+
+
+def test_an_input_that_was_made_again_since_is_said(shop: Workshop) -> None:
+    shop.write("two")
+    shop.build()
+    shop.write("bad")
+    with pytest.raises(Refused):
+        shop.build()
+    execution = shop.execution()
+    run_action(execution.graph.actions[0], execution)
+    execution.runs.save()
+    assert shop.why() == [
+        "out/product: would run",
+        "  DOUBLE thing -> product ran in build 2 because",
+        f'    input "mid" changed {b3("one ")} -> {b3("two")}',
+        "      it was made again since",
+        "  DOUBLE thing -> product would run now because",
+        f'    input "mid" changed {b3("two")} -> {b3("bad")}',
+    ]
+
+
+def test_outputs_that_are_gone_or_altered(shop: Workshop) -> None:
+    (shop.folder / "out/product").unlink()
+    (shop.folder / "work/mid").write_text("other")
+    assert shop.ahead() == [
+        "CLIP thing -> mid would run now because",
+        f'  output "mid" was altered {b3("one ")} -> {b3("other")}',
+        "DOUBLE thing -> product would run now because",
+        '  output "product" is missing',
+        '  input "mid" will be made again first',
+        "netra: 2 would run, 0 may run, 0 up to date",
+    ]
+    states = [verdict.state for verdict in upcoming([shop.execution()]).values()]
+    assert states == [State.WOULD_RUN, State.MISSING]
+
+
+def test_a_tool_and_a_parameter(shop: Workshop) -> None:
+    shop.tools.version, shop.times = "2", 3
+    assert shop.ahead() == [
+        "DOUBLE thing -> product would run now because",
+        '  parameter "times" changed 2 -> 3',
+        '  tool "assembler_version" changed 1 -> 2',
+        "netra: 1 would run, 0 may run, 1 up to date",
+    ]
+
+
+def test_a_new_name_is_compared_with_the_old_one(shop: Workshop) -> None:
+    shop.middle, shop.product, shop.times = Place(Root.WORK, "mid2"), Place(Root.OUT, "made2"), 5
+    assert shop.ahead() == [
+        "CLIP thing -> mid2 would run now because",
+        '  made under a new name, "mid" -> "mid2"',
+        "DOUBLE thing -> made2 would run now because",
+        '  made under a new name, "product" -> "made2"',
+        '  parameter "times" changed 2 -> 5',
+        '  input "mid2" will be made again first',
+        "netra: 2 would run, 0 may run, 0 up to date",
+    ]
+    shop.build()
+    assert shop.why()[:2] == [
+        "out/made2: up to date",
+        "  DOUBLE thing -> made2 ran in build 2 because",
+    ]
+
+
+def test_a_source_that_is_gone(shop: Workshop) -> None:
+    (shop.folder / "in").unlink()
+    assert shop.ahead()[:2] == [
+        "CLIP thing -> mid would run now because",
+        '  input "in" is missing',
+    ]
+
+
+def test_a_run_that_was_asked_for_without_need(shop: Workshop) -> None:
+    execution = shop.execution()
+    run_action(execution.graph.actions[1], execution, is_always=True)
+    execution.runs.save()
+    assert shop.why()[-1] == "    asked to run always"
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"format":"netra-runs-1"}'])
+def test_a_lost_or_damaged_record_is_a_reason(shop: Workshop, text: str) -> None:
+    (shop.folder / "work/runs.json").write_text(text)
+    assert shop.ahead() == ["netra: 0 would run, 0 may run, 0 up to date, 2 not on record"]
+    assert shop.why() == ["out/product: not on record"]
+    execution = shop.execution()
+    run_graph(execution)
+    execution.runs.save()
+    assert shop.why()[1:] == [
+        "  DOUBLE thing -> product ran in build 1 because",
+        "    no record of how it was made",
+    ]
+
+
+def join(inputs: Any, parameters: Any, tools: Any) -> dict[str, bytes]:
+    """Return the bytes under each role that is asked for."""
+    return dict.fromkeys(parameters["roles"], inputs["text"])
+
+
+JOIN = Stage("join", "JOIN", "netra_build.core.nearest", join)
+
+
+def test_an_action_of_another_stage_and_with_other_outputs(tmp_path: Path) -> None:
+    shop = Workshop(tmp_path)
+    shop.build()
+    outputs = {"made": PRODUCT, "more": Place(Root.OUT, "more")}
+    shop.last = JOIN.apply("thing", {"text": MIDDLE}, outputs, {"roles": ["made", "more"]})
+    assert shop.ahead()[:5] == [
+        "JOIN thing -> product and 1 more would run now because",
+        '  output "more" is new',
+        '  made by another stage, "double" -> "join"',
+        '  parameter "roles" was added, ["made","more"]',
+        '  parameter "times" was removed, 2',
+    ]
+    shop.build()
+    shop.last = JOIN.apply("thing", {"text": MIDDLE}, {"made": PRODUCT}, {"roles": ["made"]})
+    assert shop.ahead()[:3] == [
+        "JOIN thing -> product would run now because",
+        '  output "more" is no longer made',
+        '  parameter "roles" changed ["made","more"] -> ["made"]',
+    ]
+
+
+def test_a_seal_that_was_withdrawn_for_the_files_before_it(tmp_path: Path) -> None:
+    shop = Workshop(tmp_path)
+    shop.is_sealed = True
+    shop.build()
+    (tmp_path / "out/product").unlink()
+    shop.build()
+    assert shop.why(SEAL_PLACE) == [
+        "out/seal.json: up to date",
+        "  SEAL thing -> seal.json ran in build 1 because",
+        "    first build",
+        "  SEAL thing -> seal.json ran with the same bytes in build 2 because",
+        '    seal "seal.json" was withdrawn, since files before it were made again',
+    ]

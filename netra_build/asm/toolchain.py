@@ -72,11 +72,12 @@ class Toolchain:
         """The assembler's version, for example ``22.1.8``."""
         return self._version(self.assembler)
 
-    def identity(self) -> dict[str, str]:
+    def identity(self, disk: Disk | None = None) -> dict[str, str]:
         """Return name, version and content digest of each program; paths are no part of it.
 
-        The digest covers the program's bytes and those of every shared library it loads.
+        The digest covers the program's bytes and the shared libraries found through ``disk``.
         """
+        disk = disk or self.disk
         programs = {"assembler": self.assembler, "linker": self.linker}
         if self.disassembler is not None:
             programs["disassembler"] = self.disassembler
@@ -84,7 +85,7 @@ class Toolchain:
         for role, program in programs.items():
             result[role] = program.name
             result[f"{role}_version"] = self._version(program)
-            result[f"{role}_digest"] = program_digest(program.path, self.library_path, self.disk)
+            result[f"{role}_digest"] = program_digest(program.path, self.library_path, disk)
         return result
 
     def assemble(self, unit: bytes, *, name: str = "unit.s") -> bytes:
@@ -274,7 +275,7 @@ def _wheel_toolchain(disk: Disk) -> Toolchain | None:
     if not disk.is_file(zig):
         return None
     return Toolchain(
-        "ziglang", Program("clang", zig, ("clang",)), Program("ld.lld", zig, ("ld.lld",)), disk=disk
+        "ziglang", Program("clang", zig, ("clang",)), Program("ld.lld", zig, ("ld.lld",))
     )
 
 
@@ -291,7 +292,7 @@ def _toolchain_in(
     assembler, linker = program("llvm-mc", "clang"), program("ld.lld")
     if assembler is None or linker is None:
         return None
-    return Toolchain(origin, assembler, linker, program("llvm-objdump"), library_path, disk=disk)
+    return Toolchain(origin, assembler, linker, program("llvm-objdump"), library_path)
 
 
 def _proven(toolchain: Toolchain) -> Toolchain:

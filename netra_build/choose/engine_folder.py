@@ -10,7 +10,7 @@ from netra_build.core.canonical_json import Json, parse_object, plain_canonical_
 from netra_build.core.digests import sha256_hex
 from netra_build.core.disk import Disk, confined_path
 from netra_build.core.errors import BadInput
-from netra_build.core.output_folder import names_under
+from netra_build.core.folder_names import entries_below
 from netra_build.load.fields import Fields
 
 MANIFEST = "engine.json"
@@ -33,7 +33,7 @@ class EngineFolder:
     @cached_property
     def names(self) -> frozenset[str]:
         """Names of all files; empty folders end in a slash."""
-        return frozenset(names_under(self.root))
+        return frozenset(entries_below(str(self.root)))
 
     def has(self, name: str) -> bool:
         """Tell whether the directory holds the file."""

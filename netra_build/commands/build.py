@@ -1,44 +1,57 @@
-"""``netra build``: the code objects of an engine directory, or a whole engine from its recipe."""
+"""``netra build``: the code objects of an engine directory, or the whole product of a recipe.
+
+A recipe whose product is as it was left is answered before the rest of the package is loaded.
+"""
 
 from __future__ import annotations
 
 import argparse
+import importlib
+import os
+import sys
 from pathlib import Path
+from typing import Any
 
-from netra_build.choose.build_objects import build_engine, refuse_sealed
-from netra_build.choose.engine_folder import MANIFEST, EngineFolder
-from netra_build.choose.verify import verify_engine
-from netra_build.commands import rebuild
-from netra_build.commands.places import library_of, toolchain_of
-from netra_build.core.canonical_json import canonical_text
-from netra_build.core.disk import RealDisk
-from netra_build.core.errors import BadInput
-from netra_build.core.product import refuse_unfinished
+from netra_build.commands.place_options import add_recipe
+from netra_build.commands.waiting import wait_for_build
+from netra_build.core import front_door
 
-HELP = "build the code objects of an engine directory, or the engine of a recipe"
+HELP = "build the code objects of an engine directory, or the product of a recipe"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the recipe's options; an engine directory takes those of places only."""
-    rebuild.add_arguments(parser)
+    add_recipe(parser)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Build an engine directory as ``validate --build`` does, anything else as ``rebuild``."""
-    folder = Path(options.engine)
-    if not RealDisk().is_file(folder / MANIFEST):
-        return rebuild.run(options)
-    for name in ("out", "profile", "golden_root", "locked"):
-        if getattr(options, name):
-            raise BadInput(
-                f"--{name.replace('_', '-')} is for recipes, not for an engine directory",
-                location=str(folder),
-            )
-    refuse_unfinished(folder, RealDisk())
-    refuse_sealed(EngineFolder(folder, RealDisk()))
-    library = library_of(options)
-    result = verify_engine(folder, RealDisk(), library).summary
-    engine = EngineFolder(folder, RealDisk())
-    result["built"] = build_engine(engine, toolchain_of(options, library))
-    print(canonical_text(result), end="")
-    return 0
+    """Say that there is nothing to do, or build in full."""
+    request = request_of(options)
+    roots = [options.library_root] if options.library_root else [*_around(Path.cwd())]
+    for build in front_door.builds_in(roots):
+        wait_for_build(build)
+        verdict = front_door.judge(build, request, os.environ)
+        if not verdict.reason:
+            print("\n".join([*verdict.said, verdict.line()]))
+            return 0
+    module: Any = importlib.import_module("netra_build.commands.build_fully")
+    status: int = module.run(options, request)
+    return status
+
+
+def request_of(options: argparse.Namespace) -> dict[str, Any]:
+    """Return all that the command line asks for, and what runs it, as plain JSON."""
+    return {
+        "front": "netra build",
+        "options": dict(vars(options)),
+        "folder": str(Path.cwd()),
+        "python": sys.version,
+        "executable": sys.executable,
+        "path": list(sys.path),
+    }
+
+
+def _around(folder: Path) -> list[str]:
+    """Return where the kernel library may be: here, above, and around this package."""
+    package = Path(front_door.__file__).parent.parent
+    return [str(place) for place in (folder, *folder.parents, *package.parents)]

@@ -8,36 +8,44 @@ from pathlib import Path
 
 from netra_build.asm.native.session import with_native_part
 from netra_build.asm.toolchain import Toolchain, find_toolchain
+from netra_build.commands.place_options import add_library_root, add_toolchain
 from netra_build.core.code_digest import PACKAGE_FOLDER
 from netra_build.core.disk import RealDisk
+from netra_build.core.loaded_code import note_folder
+from netra_build.core.recording_disk import Looks, RecordingDisk, RecordingEnvironment, absolute
 from netra_build.load.library import Library, open_library
 
-
-def add_library_root(parser: argparse.ArgumentParser) -> None:
-    """Add ``--library-root``."""
-    parser.add_argument(
-        "--library-root", metavar="DIR", help="kernel library; found from here if left out"
-    )
+__all__ = ["add_library_root", "add_toolchain", "library_of", "toolchain_of"]
 
 
-def add_toolchain(parser: argparse.ArgumentParser) -> None:
-    """Add ``--toolchain``."""
-    parser.add_argument("--toolchain", metavar="DIR", help="folder of llvm-mc and ld.lld")
+def library_of(options: argparse.Namespace, looks: Looks | None = None) -> Library:
+    """Return the library that the options name, or the one around the working folder.
 
-
-def library_of(options: argparse.Namespace) -> Library:
-    """Return the library that the options name, or the one around the working folder."""
+    What it reads from now on is noted in ``looks``.
+    """
     explicit = Path(options.library_root) if options.library_root else None
-    return open_library(RealDisk(), explicit, (Path.cwd(), PACKAGE_FOLDER))
+    disk = RealDisk() if looks is None else RecordingDisk(looks)
+    return open_library(disk, explicit, (Path.cwd(), PACKAGE_FOLDER))
 
 
-def toolchain_of(options: argparse.Namespace, library: Library) -> Toolchain:
-    """Return the tool chain that the options name, or the one of this machine."""
-    rocm, local = os.environ.get("ROCM_PATH", ""), library.root / ".toolchain"
+def toolchain_of(
+    options: argparse.Namespace, library: Library, looks: Looks | None = None
+) -> Toolchain:
+    """Return the tool chain that the options name, or the one of this machine.
+
+    All its files, and what was searched for it, are noted in ``looks``.
+    """
+    seen = looks or Looks()
+    environment = RecordingEnvironment(os.environ, seen)
+    rocm, local = environment.get("ROCM_PATH", ""), library.root / ".toolchain"
     programs = find_toolchain(
         Path(options.toolchain) if options.toolchain else None,
         rocm_path=Path(rocm) if rocm else None,
         local=local,
-        path=os.environ.get("PATH", ""),
+        path=environment.get("PATH", ""),
+        disk=RecordingDisk(seen),
     )
+    if looks is not None:
+        programs.identity(RecordingDisk(looks))
+        note_folder(looks, absolute(local / "native"))
     return with_native_part(programs, local / "native")

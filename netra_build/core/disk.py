@@ -14,6 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import Protocol
 
 from netra_build.core.errors import BadInput
+from netra_build.core.folder_names import names_below
 
 MAX_FILE_BYTES = 256 * 1024 * 1024
 
@@ -90,11 +91,7 @@ class RealDisk:
         folder - because reading it then says what is wrong, and leaving it out would hide it.
         Folders that are symlinks are not entered, so a loop cannot trap the walk.
         """
-        found = []
-        for base, folders, names in os.walk(folder, followlinks=False):
-            links = [name for name in folders if suffix and os.path.islink(f"{base}/{name}")]
-            found += [Path(base) / name for name in (*names, *links) if name.endswith(suffix)]
-        return tuple(sorted(path for path in found if suffix or path.is_file()))
+        return tuple(folder / name for name in names_below(str(folder), suffix))
 
     def any_file_under(self, folder: Path) -> Path | None:
         """Return the first file that a walk in name order meets below ``folder``, or None."""

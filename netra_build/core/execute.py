@@ -45,6 +45,8 @@ class Execution:
     tally: Tally = field(default_factory=Tally)
     runs: RunRecord | None = None
     """Where runs are recorded with their reasons; nowhere if there is none."""
+    has_own_folder: bool = False
+    """Whether the product's folder is one of ours, in which nobody else's files may lie."""
     product: Product | None = field(init=False, default=None)
     decider: Decider | None = field(init=False, default=None)
 
@@ -53,7 +55,8 @@ class Execution:
             folder = self.folders.paths[Root.OUT]
             names = self.graph.products(Root.OUT)
             seal, listing = self.graph.seal.name, self.graph.listing
-            product = Product(folder, seal, names, self.disk, listing)
+            alone = self.has_own_folder
+            product = Product(folder, seal, names, self.disk, listing, is_alone=alone)
             object.__setattr__(self, "product", product)
         if self.runs is not None:
             decider = Decider(self.runs, self.disk, self.graph.name, self._declared)
@@ -134,10 +137,12 @@ def _pending(
     return Pending(action, execution.graph.name, outputs, made_from, reasons, began)
 
 
-def run_graph(execution: Execution) -> None:
-    """Run every action of the graph in order, whatever exists already."""
+def run_graph(execution: Execution) -> dict[str, str]:
+    """Run every action of the graph in order, whatever exists already; return all digests."""
+    written: dict[str, str] = {}
     for action in execution.graph.actions:
-        run_action(action, execution)
+        written |= run_action(action, execution)
+    return written
 
 
 def _explained(action: Action, error: NetraError, execution: Execution) -> NetraError:

@@ -6,11 +6,12 @@ import io
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from netra_build.core.disk import relative_name
 from netra_build.core.errors import BadInput
+from netra_build.core.folder_names import entries_below
 
 
 def publish_folder(
@@ -41,23 +42,12 @@ def publish_folder(
         shutil.rmtree(fresh, ignore_errors=True)
 
 
-def names_under(folder: Path) -> Iterator[str]:
-    """Yield the relative POSIX name of every file, link and empty folder below ``folder``."""
-    for base, folders, names in os.walk(folder, followlinks=False):
-        here = Path(base).relative_to(folder)
-        links = [name for name in folders if (Path(base) / name).is_symlink()]
-        for name in sorted(names + links):
-            yield (here / name).as_posix()
-        if not names and not folders and base != str(folder):
-            yield here.as_posix() + "/"
-
-
 def _refuse_foreign(place: Path, target: Path, is_owned: Callable[[str], bool]) -> None:
     if not os.path.lexists(place):
         return
     if not place.is_dir():
         raise BadInput("output is not a folder", location=str(target))
-    for name in names_under(place):
+    for name in entries_below(str(place)):
         if not is_owned(name):
             raise BadInput(
                 f'output folder holds the foreign file "{name}"',

@@ -16,6 +16,7 @@ from pathlib import Path
 from netra_build.core.canonical_json import Json, canonical_bytes, parse_object
 from netra_build.core.disk import Disk, confined_path
 from netra_build.core.errors import BadInput, DamagedStore
+from netra_build.core.folder_names import entries_below
 
 JOURNAL = ".netra-unfinished.json"
 JOURNAL_FORMAT = "netra-journal-1"
@@ -50,8 +51,15 @@ class Product:
         names: Iterable[str],
         disk: Disk,
         listing: Listing = listed_files,
+        *,
+        is_alone: bool = False,
     ) -> None:
+        """Name the product's files; one that ``is_alone`` has its folder to itself.
+
+        Elsewhere what somebody else has put into the folder stays there.
+        """
         self.folder = folder
+        self.is_alone = is_alone
         self.listing = listing
         self.seal = seal
         self.names = frozenset(names)
@@ -91,6 +99,8 @@ class Product:
             journal = {"format": JOURNAL_FORMAT, "files": sorted(self.names)}
             for name in sorted(stale):
                 self._remove(confined_path(self.folder, name, str(self.folder)))
+            for name in self.extra_names():
+                self._remove(self.folder / name)  # found by a walk that follows no link
             self.disk.write_bytes(self.folder / JOURNAL, canonical_bytes(journal))
             self.disk.remove(self.folder / self.seal)
             self._has_begun = True
@@ -100,14 +110,22 @@ class Product:
         """Tell whether this build has withdrawn the seal."""
         return self._has_begun
 
+    def extra_names(self) -> tuple[str, ...]:
+        """Return what lies in a folder of its own without being part of the product."""
+        if not self.is_alone:
+            return ()
+        found = entries_below(str(self.folder))
+        return tuple(name for name in found if name not in self.names and name != JOURNAL)
+
     def finish(self) -> None:
         """Remove the journal: the seal has been written."""
         with self._lock:
             self.disk.remove(self.folder / JOURNAL)
 
     def _remove(self, path: Path) -> None:
-        """Remove a file and the folders below the product that it leaves empty."""
-        self.disk.remove(path)
+        """Remove a file or empty folder, and the folders that it leaves empty in turn."""
+        if not self.disk.remove_empty_folder(path):
+            self.disk.remove(path)
         parent = path.parent
         while parent != self.folder and self.disk.remove_empty_folder(parent):
             parent = parent.parent

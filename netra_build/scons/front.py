@@ -9,18 +9,24 @@ from pathlib import Path
 from typing import Any
 
 import SCons.Node
+import SCons.Node.Alias
 import SCons.Script
 
 from netra_build.choose.why_text import why_text
 from netra_build.core.canonical_json import parse_object
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import EXIT_BAD_INPUT, EXIT_REFUSED, BadInput, NetraError
+from netra_build.core.finished import Finished, write_manifest
+from netra_build.core.loaded_code import note_folder, note_loaded_code
 from netra_build.core.nearest import nearest_hint
+from netra_build.core.recording_disk import RecordingEnvironment, absolute
 from netra_build.core.tally import Counts
 from netra_build.release.layout import CODE_OBJECTS, ENGINE
 from netra_build.requests import recipe_names
+from netra_build.scons.door import BUILD, Door
 from netra_build.scons.live import LiveLine, can_be_redrawn
 from netra_build.scons.methods import Declared, NetraUserError, library_of
+from netra_build.scons.nodes import node_is_done
 from netra_build.stages.tabulate import summary_text
 
 VARIABLES = {
@@ -38,6 +44,7 @@ VARIABLES = {
     "key": "release: file of an Ed25519 private key (PEM) to sign with",
     "debug": "1: also code objects with line tables, in build/debug, never in a product",
     "seeds": "check-numerics: how many seeds of random inputs (default 50)",
+    "verify": "1: trust no time stamp, read every file",
     "why": "say why this file was last made and whether it would be again; empty: what would run",
     "verbose": "1: show files, parameters and whole commands",
 }
@@ -75,26 +82,23 @@ def help_text() -> str:
     return "\n".join([*lines, ""])
 
 
-def declare(
-    env: Any,
-    arguments: Mapping[str, str],
-    targets: Sequence[str],
-    environment: Mapping[str, str],
-) -> int | None:
+def declare(env: Any, door: Door) -> int | None:
     """Declare what the command line asks for, to be built when this returns None.
 
     Otherwise the exit status is returned: of a question that was answered, or of a command line
     that was refused with one printed line.
     """
+    declared: Declared = env["NETRA_DECLARED"]
+    environment = RecordingEnvironment(door.environment, declared.looks)
     try:
-        values = read_variables(arguments, targets)
+        values = read_variables(door.variables, door.targets)
+        declared.verify = _flag(values, "verify")
         env["NETRA_VERBOSE"] = _flag(values, "verbose")
         env["NETRA_ROCM_PATH"] = environment.get("ROCM_PATH", "")
         env["NETRA_TOOLCHAIN"] = values.get("toolchain", "")
         env["NETRA_LIBRARY_ROOT"] = values.get("library_root", "#")
-        _declare_asked(env, values, targets)
+        _declare_asked(env, values, door.targets)
         if "why" in values:
-            declared: Declared = env["NETRA_DECLARED"]
             declared.notes.clear()
             print(why_text(values["why"], declared.executions, declared.run_record(env)))
             return 0
@@ -102,7 +106,7 @@ def declare(
         return _complain(error.args[0], error.status)
     except NetraError as error:
         return _complain(str(error), error.status)
-    if can_be_redrawn(sys.stdout, environment.get("TERM", "")) and not env["NETRA_VERBOSE"]:
+    if can_be_redrawn(sys.stdout, door.environment.get("TERM", "")) and not env["NETRA_VERBOSE"]:
         _show_progress(env)
     return None
 
@@ -122,6 +126,47 @@ def _show_progress(env: Any) -> None:
 
 def _is_quiet(env: Any) -> bool:
     return any(env.GetOption(name) for name in ("clean", "no_exec", "help", "silent"))
+
+
+def finish(env: Any, door: Door, has_failed: bool) -> None:
+    """Print what is worth knowing after the build; if all is done, note it for the next time."""
+    declared: Declared = env["NETRA_DECLARED"]
+    moment_ns = time.time_ns()
+    if door.is_usable and not has_failed and _is_done(door.targets or ["asked"]):
+        _write_manifest(declared, door, moment_ns)
+    declared.finish()
+    for note in declared.notes:
+        print(f"netra: {note}")
+    if not _is_quiet(env) and any(node.get_state() for node, _, _ in declared.nodes):
+        print(closing_counts(declared).line(time.time() - SCons.Script.start_time))
+
+
+def _is_done(targets: Sequence[str]) -> bool:
+    nodes = [SCons.Node.Alias.default_ans.lookup(target) for target in targets]
+    return all(node is not None and node_is_done(node) for node in nodes)
+
+
+def _write_manifest(declared: Declared, door: Door, moment_ns: int) -> None:
+    """Note the request as finished; nothing is noted if an output is not what was written."""
+    note_loaded_code(declared.looks, ["scons"])
+    note_folder(declared.looks, absolute("site_scons"))
+    declared.looks.saw_file(absolute("SConstruct"))
+    outputs = declared.confirmed_outputs()
+    if outputs is None:
+        return
+    finished = Finished(
+        looks=declared.looks,
+        started_ns=declared.looks.started_ns,
+        moment_ns=moment_ns,
+        base=absolute(".") + "/",
+        outputs=outputs,
+        products=declared.whole_products(),
+        said=[*declared.said, *(f"netra: {note}" for note in declared.notes)],
+    )
+    try:
+        write_manifest(RealDisk(), BUILD, door.request, finished)
+    except NetraError:
+        return  # a disk that is full or read-only: the next run decides without it
 
 
 def read_variables(arguments: Mapping[str, str], targets: Sequence[str]) -> dict[str, str]:
@@ -253,23 +298,15 @@ def _equivalence(env: Any, options: Mapping[str, Any]) -> Any:
 def _show_table(target: list[Any], source: list[Any], env: Any) -> int:
     path = Path(str(source[0]))
     summary = parse_object(RealDisk().read_bytes(path), str(path))
-    print(summary_text(summary))
+    shown = summary_text(summary)
+    env["NETRA_DECLARED"].said.append(shown)
+    print(shown)
     return EXIT_REFUSED if summary["differing"] else 0
 
 
 def exit_status(failure: Any) -> int:
     """Return the exit code of a failed node: ours, or 2 for what SCons itself ran into."""
     return failure.status if failure.status in KNOWN_STATUSES else EXIT_BAD_INPUT
-
-
-def show_notes(env: Any) -> None:
-    """Print what is worth knowing about what was asked for, and what was done."""
-    declared: Declared = env["NETRA_DECLARED"]
-    declared.finish()
-    for note in declared.notes:
-        print(f"netra: {note}")
-    if not _is_quiet(env) and any(node.get_state() for node, _, _ in declared.nodes):
-        print(closing_counts(declared).line(time.time() - SCons.Script.start_time))
 
 
 def closing_counts(declared: Declared) -> Counts:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from inspect import signature
@@ -14,21 +15,25 @@ import SCons.Errors
 from netra_build import __version__, requests
 from netra_build.asm.native.session import with_native_part
 from netra_build.asm.toolchain import Toolchain, find_toolchain
+from netra_build.core.build_lock import take_lock
 from netra_build.core.canonical_json import Json
 from netra_build.core.collector import collector_paused
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput, NetraError
 from netra_build.core.execute import Execution, Folders
 from netra_build.core.graph import Action, Graph, Root
+from netra_build.core.loaded_code import note_folder
 from netra_build.core.nearest import nearest_hint
 from netra_build.core.output_record import OutputRecord
+from netra_build.core.recording_disk import Looks, RecordingDisk, absolute
 from netra_build.core.run_record import FILE_NAME as RUNS_NAME
 from netra_build.core.run_record import RunRecord
+from netra_build.core.stamps import Stamp, process_start_ns
 from netra_build.core.tally import Tally
 from netra_build.load.library import Library, open_library
 from netra_build.release.layout import CODE_OBJECTS, ENGINE
 from netra_build.releasing import ReleaseRequest, plan_release, plan_report
-from netra_build.scons.nodes import declare_graph
+from netra_build.scons.nodes import declare_graph, node_is_done
 
 ENGINE_OPTIONS = {"profile", "golden_root", "locked", "allow_experimental", "debug"}
 PRODUCTS = {ENGINE: "engines", CODE_OBJECTS: "recipes"}
@@ -43,21 +48,32 @@ class Declared:
 
     def __init__(self) -> None:
         self.action_by_paths: dict[tuple[str, ...], Any] = {}
+        self.node_by_path: dict[str, Any] = {}
         self.toolchain: Toolchain | None = None
+        self.tool_identity: dict[str, str] = {}
         self.library_by_root: dict[str, Library] = {}
         self.notes: list[str] = []
         self.executions: list[Execution] = []
         self.tally = Tally()
         self.nodes: list[tuple[Any, Action, Execution]] = []
         """Every action with the first node that it makes, each after what it needs."""
+        self.said: list[str] = []
+        """What was printed as the result of what was asked for."""
+        self.looks = Looks(process_start_ns())
+        self.verify = False
         self._record: OutputRecord | None = None
         self.runs: RunRecord | None = None
 
     def record(self, env: Any) -> OutputRecord:
-        """Return the record of what was written, read once; it is saved when the build ends."""
+        """Return the record of what was written, read once; it is saved when the build ends.
+
+        Whoever reads it has the build folder to itself until then.
+        """
         if self._record is None:
-            path = Path(str(env.Dir(env["NETRA_BUILD"]))) / "work" / "outputs.json"
-            self._record = OutputRecord(path, RealDisk())
+            build = str(env.Dir(env["NETRA_BUILD"]))
+            take_lock(build, " ".join(["scons", *sys.argv[1:]]), _say)
+            path = Path(build) / "work" / "outputs.json"
+            self._record = OutputRecord(path, RealDisk(), verify=self.verify)
             atexit.register(self.finish)
         return self._record
 
@@ -68,11 +84,40 @@ class Declared:
             self.runs = RunRecord(path, RealDisk())
         return self.runs
 
+    def confirmed_outputs(self) -> dict[str, tuple[Stamp, str]] | None:
+        """Return stamp and digest of every output that was up to date or made, by absolute path.
+
+        None when one of them is not what was written.
+        """
+        outputs = {}
+        for path, node in self.node_by_path.items():
+            if self._record is not None and node_is_done(node):
+                confirmed = self._record.confirmed(path)
+                if confirmed is None:
+                    return None
+                outputs[absolute(path)] = confirmed
+        return outputs
+
+    def whole_products(self) -> dict[str, frozenset[str]]:
+        """Return the folders that hold nothing but a whole product, and what that is."""
+        found = {}
+        for execution in self.executions:
+            product, seal = execution.product, execution.graph.seal
+            if product is not None and seal is not None and product.is_alone:
+                path = str(execution.folders.path(seal))
+                if node_is_done(self.node_by_path[path]):
+                    found[absolute(product.folder)] = product.names
+        return found
+
     def finish(self) -> None:
         """Save the records now, for a front that ends the process itself."""
         for record in (self._record, self.runs):
             if record is not None:
                 record.save()
+
+
+def _say(line: str) -> None:
+    print(f"netra: {line}", file=sys.stderr)
 
 
 def netra_engine(env: Any, recipe: str, **options: Any) -> list[Any]:
@@ -174,8 +219,9 @@ def library_of(env: Any, root: str | None = None) -> Library:
     path = str(env.Dir(root or env["NETRA_LIBRARY_ROOT"]))
     known: dict[str, Library] = env["NETRA_DECLARED"].library_by_root
     if path not in known:
+        disk = RecordingDisk(env["NETRA_DECLARED"].looks)
         try:
-            known[path] = open_library(RealDisk(), Path(path), ())
+            known[path] = open_library(disk, Path(path), ())
         except BadInput as error:
             error.hint = "NETRA_LIBRARY_ROOT or library_root= names the kernel library"
             raise
@@ -194,7 +240,10 @@ def toolchain_of(env: Any) -> Toolchain:
             rocm_path=Path(rocm) if rocm else None,
             local=local,
             path=env["ENV"].get("PATH", ""),
+            disk=RecordingDisk(declared.looks),
         )
+        note_folder(declared.looks, absolute(local / "native"))
+        declared.tool_identity = programs.identity(RecordingDisk(declared.looks))
         declared.toolchain = with_native_part(programs, local / "native")
     return declared.toolchain
 
@@ -224,7 +273,7 @@ def _declare(
         given = {Root.OUT: Path(folder), **(folders or {})}
         given[Root.DEBUG] = Path(f"{build}/debug/{graph.name}")
         given[Root.EXTERNAL] = Path(options.get("golden_root") or ".")
-        execution = _execution(env, graph, library, given)
+        execution = _execution(env, graph, library, given, has_own_folder=not out)
         if execution.product is not None and out:
             _refuse_expansion(out)
             execution.product.refuse_foreign()
@@ -233,7 +282,7 @@ def _declare(
         request = _request(env, execution, asked, options)
         declared.run_record(env).ask(f"{asked[0]} {folder}", request)
         declared.notes += [f"{graph.name}: {note}" for note in graph.notes]
-        return declare_graph(env, execution, declared.action_by_paths)
+        return declare_graph(env, execution)
     except NetraError as error:
         raise NetraUserError(error) from error
 
@@ -283,9 +332,12 @@ class NetraUserError(SCons.Errors.UserError):  # type: ignore[misc]
         self.status = error.status
 
 
-def _execution(env: Any, graph: Graph, library: Library, folders: Mapping[Root, Path]) -> Execution:
+def _execution(
+    env: Any, graph: Graph, library: Library, folders: Mapping[Root, Path], has_own_folder: bool
+) -> Execution:
     work = Path(f"{env['NETRA_BUILD']}/work")
     paths = {Root.SOURCE: library.root, Root.WORK: work, **folders}
     declared: Declared = env["NETRA_DECLARED"]
     runs, tools = declared.run_record(env), toolchain_of(env)
-    return Execution(graph, Folders(paths), RealDisk(), tools, declared.tally, runs)
+    disk, tally = RealDisk(), declared.tally
+    return Execution(graph, Folders(paths), disk, tools, tally, runs, has_own_folder)

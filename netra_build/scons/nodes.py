@@ -6,17 +6,18 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import SCons.Errors
+import SCons.Node
 import SCons.Node.FS
 import SCons.Util
 from SCons.Action import Action as SConsAction
 
-from netra_build.asm.toolchain import Toolchain
 from netra_build.core.canonical_json import Json, canonical_text
 from netra_build.core.code_digest import code_digest
 from netra_build.core.digests import blake3_hex
 from netra_build.core.errors import NetraError
 from netra_build.core.execute import Execution, run_action
-from netra_build.core.graph import Action
+from netra_build.core.graph import Action, Place, Root
+from netra_build.core.recording_disk import absolute
 
 LONGEST_SHOWN = 400
 """Characters of a parameter that an explanation still shows."""
@@ -47,50 +48,75 @@ def _contents(node: Any) -> bytes:
     return contents
 
 
-def declare_graph(
-    env: Any, execution: Execution, declared: dict[tuple[str, ...], Action]
-) -> list[Any]:
+def node_is_done(node: Any) -> bool:
+    """Tell whether a node was found up to date or was made in this run."""
+    return node.get_state() in (SCons.Node.executed, SCons.Node.up_to_date)
+
+
+def declare_graph(env: Any, execution: Execution) -> list[Any]:
     """Declare a node for every action of a graph and return the nodes of its products.
 
-    An action that is in ``declared`` already, with the same files, is taken as it is.
+    An action that was declared already, with the same files, is taken as it is.
     """
+    declared = env["NETRA_DECLARED"]
     nodes: list[Any] = []
+    cleared = _places_to_clear(execution)
     for action in execution.graph.actions:
         paths = tuple(str(execution.folders.path(place)) for _, place in action.outputs)
-        if paths in declared:
-            if declared[paths] != action:
-                raise ValueError(f"{paths[0]} is made in two ways")
-            nodes += [env.File(path) for path in paths]
-            continue
-        declared[paths] = action
-        made = _declare_action(env, action, paths, execution)
-        env["NETRA_DECLARED"].nodes.append((made[0], action, execution))
-        nodes += made
+        known = declared.action_by_paths.setdefault(paths, action)
+        if known is not action and known != action:
+            raise ValueError(f"{paths[0]} is made in two ways")
+        if paths[0] not in declared.node_by_path:
+            must_run = any(place in cleared for _, place in action.outputs)
+            made = _declare_action(env, action, paths, execution, must_run)
+            declared.nodes.append((made[0], action, execution))
+            declared.node_by_path.update(zip(paths, made, strict=True))
+        nodes += [declared.node_by_path[path] for path in paths]
     return nodes
 
 
 def _declare_action(
-    env: Any, action: Action, paths: Iterable[str], execution: Execution
+    env: Any, action: Action, paths: tuple[str, ...], execution: Execution, must_run: bool
 ) -> list[Any]:
-    paths = tuple(paths)
-    sources = [env.File(str(execution.folders.path(place))) for _, place in action.inputs]
+    declared, folders = env["NETRA_DECLARED"], execution.folders
+    for _, place in (*action.inputs, *action.hints):
+        if place not in execution.graph.producers:
+            declared.looks.saw_file(absolute(folders.path(place)))
+    sources = [env.File(str(folders.path(place))) for _, place in action.inputs]
     made: list[Any] = env.Command(
         list(paths),
-        [*sources, *_values(env, action, execution.tools)],
+        [*sources, *_values(env, action)],
         SConsAction(_build, _build_line),
         NETRA_ACTION=action,
         NETRA_EXECUTION=execution,
         source_scanner=None,
         target_scanner=None,
     )
-    if env["NETRA_DECLARED"].record(env).is_altered(paths):
+    is_altered = declared.record(env).is_altered(paths)
+    if is_altered or must_run:
         env.AlwaysBuild(made)  # SCons asks only whether a target exists
+    if is_altered:
         made[0].attributes.netra_altered = True
     env.Precious(made)  # else SCons removes a file first, and a failure leaves a product without it
     return made
 
 
-def _values(env: Any, action: Action, tools: Toolchain) -> list[Any]:
+def _places_to_clear(execution: Execution) -> frozenset[Place]:
+    """Return what is to be written anew because a product's folder holds what is not of it.
+
+    What is too much goes when the first file is written: the seal is enough. A link may stand in
+    for a folder of the product, and then every file of it is written.
+    """
+    product, seal = execution.product, execution.graph.seal
+    extra = product.extra_names() if product is not None else ()
+    if product is None or seal is None or not extra:
+        return frozenset()
+    if not any((product.folder / name).is_symlink() for name in extra):
+        return frozenset({seal})
+    return frozenset(place for place in execution.graph.producers if place.root is Root.OUT)
+
+
+def _values(env: Any, action: Action) -> list[Any]:
     """Return one named value per parameter, the stage's code digest and the tool identity.
 
     ``--debug=explain`` then names the parameter that changed, with the old and new value.
@@ -99,7 +125,7 @@ def _values(env: Any, action: Action, tools: Toolchain) -> list[Any]:
     named[f"code of stage {action.stage.name}"] = code_digest(action.stage.module)
     named["roles"] = _shown(", ".join(f"{role}={place}" for role, place in action.inputs))
     if action.stage.uses_tools:
-        for name, value in tools.identity().items():
+        for name, value in env["NETRA_DECLARED"].tool_identity.items():
             named[f"tool {name}"] = value
     return [env.Value(f"{name}: {text}", name=name) for name, text in named.items()]
 

@@ -9,7 +9,8 @@ import pytest
 
 from netra_build.core import output_folder
 from netra_build.core.errors import BadInput
-from netra_build.core.output_folder import names_under, publish_folder
+from netra_build.core.folder_names import entries_below
+from netra_build.core.output_folder import publish_folder
 
 
 def owned(name: str) -> bool:
@@ -30,7 +31,7 @@ def test_a_new_folder_holds_exactly_the_files(tmp_path):
     target = tmp_path / "deep" / "out"
     publish_folder(target, {"a.txt": b"1", "sub/b": b"2"}, ("empty",), owned)
     assert tree(target) == {"a.txt": b"1", "sub/b": b"2"}
-    assert sorted(names_under(target)) == ["a.txt", "empty/", "sub/b"]
+    assert sorted(entries_below(str(target))) == ["a.txt", "empty/", "sub/b"]
     assert os.listdir(target.parent) == ["out"]
     assert (target.stat().st_mode & 0o777) == 0o755
 

@@ -1,0 +1,82 @@
+"""One build at a time in a build folder: the second waits and says for whom.
+
+The lock is the system's, so that of a killed build is free at once. What stands in the file is
+only there to be shown.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import time
+from collections.abc import Callable
+
+LOCK = ".netra-lock"
+LONGEST_SHOWN = 200
+
+_HELD: dict[tuple[int, int], int] = {}
+"""Locks of this process by device and inode: two environments of one build share a folder, and
+the system would make the second wait for the first for ever."""
+
+
+def take_lock(build: str, command: str, say: Callable[[str], None]) -> None:
+    """Take the lock of a build folder until the process ends, waiting for whoever has it.
+
+    ``say`` gets one line when there is somebody to wait for. A folder that cannot be written to
+    has no lock, and no build can change it.
+    """
+    while True:
+        try:
+            os.makedirs(build, exist_ok=True)
+            flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+            handle = os.open(f"{build}/{LOCK}", flags, 0o644)
+        except OSError:
+            return
+        if _take(handle, build, command, say):
+            return
+
+
+def _take(handle: int, build: str, command: str, say: Callable[[str], None]) -> bool:
+    """Tell whether ``handle`` is the lock of the folder now; it is closed if it is not kept."""
+    status = os.fstat(handle)
+    identity = (status.st_dev, status.st_ino)
+    if identity in _HELD:
+        os.close(handle)
+        return True
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        say(f"waiting for {_holder(handle)} to finish in {build}")
+        fcntl.flock(handle, fcntl.LOCK_EX)
+    except OSError:  # a file system without locks
+        os.close(handle)
+        return True
+    if not _is_current(handle, build):
+        os.close(handle)
+        return False
+    note = {"pid": os.getpid(), "command": command, "started": time.strftime("%F %T")}
+    os.ftruncate(handle, 0)
+    os.pwrite(handle, json.dumps(note).encode("ascii"), 0)
+    _HELD[identity] = handle
+    return True
+
+
+def _is_current(handle: int, build: str) -> bool:
+    """Tell whether the folder still has this file: it may have been removed while we waited."""
+    try:
+        return os.path.samestat(os.stat(f"{build}/{LOCK}"), os.fstat(handle))
+    except OSError:
+        return False
+
+
+def _holder(handle: int) -> str:
+    """Return who has the lock, as far as the file says so."""
+    try:
+        note = json.loads(os.pread(handle, 65536, 0))
+        pid, command, started = int(note["pid"]), str(note["command"]), str(note["started"])
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+        return "another build"
+    text = f"{command}, process {pid}, started {started}"
+    shown = "".join(sign if sign.isprintable() else "?" for sign in text)
+    return f'"{shown[:LONGEST_SHOWN]}"'

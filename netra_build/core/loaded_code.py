@@ -1,0 +1,62 @@
+"""Note the code that runs as an input: our package, Python, the distributions it uses."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from netra_build.core.code_digest import DISTRIBUTION_BY_IMPORT, PACKAGE_FOLDER
+from netra_build.core.folder_names import entries_below
+from netra_build.core.recording_disk import Looks, RecordingDisk
+
+CACHES = ("__pycache__",)
+"""Folders that Python writes by itself."""
+
+RECORDS = ("METADATA", "RECORD")
+
+
+def note_loaded_code(looks: Looks, distributions: Iterable[str] = ()) -> None:
+    """Note our package, the interpreter, our distributions and those given by name."""
+    note_folder(looks, str(PACKAGE_FOLDER))
+    looks.saw_file(os.path.realpath(sys.executable))
+    wanted = {_plain(name) for name in (*DISTRIBUTION_BY_IMPORT.values(), *distributions)}
+    for entry in sys.path:
+        _note_imports(looks, Path(entry))
+        _note_distributions(looks, entry, wanted)
+
+
+def note_folder(looks: Looks, folder: str) -> None:
+    """Note every file below a folder, and that there are no others, caches left out."""
+    names = entries_below(folder, CACHES)
+    looks.saw_listing(folder, None, names, CACHES)
+    for name in names:
+        if not name.endswith("/"):
+            looks.saw_file(f"{folder}/{name}")
+
+
+def _note_imports(looks: Looks, entry: Path) -> None:
+    """Note where on the path the modules are that we import, and where they are not."""
+    disk = RecordingDisk(looks)
+    for name in DISTRIBUTION_BY_IMPORT:
+        disk.exists(entry / name)
+        disk.exists(entry / f"{name}.py")
+
+
+def _note_distributions(looks: Looks, entry: str, wanted: set[str]) -> None:
+    try:
+        names = os.listdir(entry or ".")
+    except OSError:
+        return
+    for name in names:
+        stem, _, suffix = name.rpartition(".")
+        if suffix == "dist-info" and _plain(stem.rpartition("-")[0]) in wanted:
+            for record in RECORDS:
+                looks.saw_file(os.path.abspath(f"{entry}/{name}/{record}"))
+
+
+def _plain(distribution: str) -> str:
+    """Return the name of a distribution in the one form that all spellings share."""
+    return re.sub(r"[-_.]+", "-", distribution).lower()

@@ -1,0 +1,86 @@
+"""The door in front of our SConstruct: takes the lock and decides whether there is anything to do.
+
+It is imported before the rest of the package, which takes longer to load than to decide.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import SCons
+import SCons.Script.Main
+
+from netra_build.core import front_door
+from netra_build.core.build_lock import take_lock
+
+BUILD = "build"
+HARMLESS_OPTIONS = {"num_jobs", "silent", "no_progress", "keep_going"}
+"""Options that change neither what is made nor what is shown of it."""
+
+NAMED_TARGETS = ("asked", "check-equivalence", "check-kernels", "check-numerics")
+"""Targets whose results are known by name; any other word leads past the door."""
+
+PASSING_VARIABLES = ("verbose", "verify", "store")
+"""Variables that do not change what is made."""
+
+
+class Door:
+    """One command line, and whether a manifest may answer it or be written for it."""
+
+    def __init__(
+        self, variables: Mapping[str, str], targets: Sequence[str], environment: Mapping[str, str]
+    ) -> None:
+        self.variables = dict(variables)
+        self.targets = list(targets)
+        self.environment = environment
+        self.verify = variables.get("verify") == "1"
+        self.request = request_of(variables, targets)
+        is_known = all(target in NAMED_TARGETS for target in targets)
+        self.is_usable = is_known and variables.get("verify", "0") in ("0", "1") and _is_plain()
+
+    def has_nothing_to_do(self) -> bool:
+        """Take the build folder's lock; tell, and say, whether all is as it was left.
+
+        If not, the manifest is removed: from here on outputs are made.
+        """
+        command = " ".join(["scons", *sys.argv[1:]])
+        take_lock(BUILD, command, lambda line: print(f"netra: {line}", file=sys.stderr))
+        if self.is_usable:
+            verdict = front_door.judge(BUILD, self.request, self.environment, verify=self.verify)
+            if not verdict.reason:
+                is_silent = SCons.Script.Main.OptionsParser.values.silent
+                for line in (*verdict.said, *([] if is_silent else [f"netra: {verdict.line()}"])):
+                    print(line)
+                return True
+        front_door.forget(BUILD, self.request)
+        return False
+
+
+def request_of(variables: Mapping[str, str], targets: Sequence[str]) -> dict[str, Any]:
+    """Return all that the command line asks for, and what runs it, as plain JSON."""
+    counted = {name: text for name, text in variables.items() if name not in PASSING_VARIABLES}
+    return {
+        "front": "scons",
+        "variables": counted,
+        "targets": list(targets),
+        "folder": str(Path.cwd()),
+        "python": sys.version,
+        "executable": sys.executable,
+        "path": list(sys.path),
+        "scons": SCons.__version__,
+    }
+
+
+def _is_plain() -> bool:
+    """Tell whether the command line holds no option that the manifest does not cover."""
+    parser = SCons.Script.Main.OptionsParser
+    given = {
+        name
+        for name, value in vars(parser.values).items()
+        if not name.startswith("__")
+        and not (name in ("debug_explain", "debug_includes") and value is False)
+    }
+    return given <= HARMLESS_OPTIONS and not any(word[:1] == "-" for word in parser.largs)

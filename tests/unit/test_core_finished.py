@@ -1,0 +1,140 @@
+"""No manifest is written when what was read may not be what lies there now."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from netra_build.core.disk import RealDisk
+from netra_build.core.finished import MOST_MANIFESTS, Finished, write_manifest
+from netra_build.core.front_door import FOLDER, judge
+from netra_build.core.recording_disk import Looks, RecordingDisk
+
+REQUEST = {"front": "test"}
+LONG_AGO_NS = time.time_ns() - 10**15
+
+
+def looks_at(folder: Path, started_ns: int = LONG_AGO_NS) -> Looks:
+    """Read a file, look for another, list a folder."""
+    (folder / "lib").mkdir(exist_ok=True)
+    (folder / "lib/a.json").write_text("one")
+    looks = Looks(started_ns)
+    disk = RecordingDisk(looks)
+    disk.files_under(folder / "lib", ".json")
+    disk.read_bytes(folder / "lib/a.json")
+    disk.is_file(folder / "lib/b.json")
+    return looks
+
+
+def write(folder: Path, looks: Looks, **more: object) -> str:
+    """Write the manifest of a request without outputs."""
+    base = f"{folder}/"
+    finished = Finished(looks, looks.started_ns, time.time_ns(), base, **more)
+    return write_manifest(RealDisk(), str(folder / "build"), REQUEST, finished)
+
+
+def edit(path: Path, text: str) -> None:
+    """Write a file so that its stamp is another one, however fast the test is."""
+    path.write_text(text)
+    os.utime(path, ns=(1, 1))
+
+
+CHANGES: dict[str, tuple[Callable[[Path], object], str]] = {
+    "edited": (
+        lambda folder: edit(folder / "lib/a.json", "two"),
+        '"LIB/a.json" changed while the build ran',
+    ),
+    "edited and edited back": (
+        lambda folder: (edit(folder / "lib/a.json", "two"), edit(folder / "lib/a.json", "one")),
+        '"LIB/a.json" changed while the build ran',
+    ),
+    "removed": (
+        lambda folder: (folder / "lib/a.json").unlink(),
+        '"LIB/a.json" changed while the build ran',
+    ),
+    "appeared": (
+        lambda folder: (folder / "lib/b.json").write_text("x"),
+        '"LIB/b.json" came or went while the build ran',
+    ),
+    "listed": (
+        lambda folder: (folder / "lib/c.json").write_text("x"),
+        'other files lie in "LIB" than were expected',
+    ),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_an_input_that_changed_meanwhile_leaves_no_manifest(tmp_path: Path, change: str) -> None:
+    looks = looks_at(tmp_path)
+    apply, reason = CHANGES[change]
+    apply(tmp_path)
+    assert write(tmp_path, looks) == reason.replace("LIB", f"{tmp_path}/lib")
+    assert judge(str(tmp_path / "build"), REQUEST, {}).reason == "no usable manifest"
+
+
+def test_nothing_changed_leaves_a_manifest(tmp_path: Path) -> None:
+    assert write(tmp_path, looks_at(tmp_path)) == ""
+    assert judge(str(tmp_path / "build"), REQUEST, {}).reason == ""
+
+
+def test_a_reason_against_it_removes_the_manifest_before(tmp_path: Path) -> None:
+    assert write(tmp_path, looks_at(tmp_path)) == ""
+    looks = looks_at(tmp_path)
+    looks.unsteady.add("/x")
+    assert write(tmp_path, looks) == '"/x" changed while the build ran'
+    assert judge(str(tmp_path / "build"), REQUEST, {}).reason == "no usable manifest"
+
+
+def test_a_file_that_was_read_in_two_states_is_unsteady(tmp_path: Path) -> None:
+    looks = looks_at(tmp_path)
+    looks.saw_file(str(tmp_path / "lib/a.json"), "f" * 64)
+    assert looks.unsteady == {str(tmp_path / "lib/a.json")}
+    looks = looks_at(tmp_path)
+    (tmp_path / "lib/b.json").write_text("x")
+    RecordingDisk(looks).is_file(tmp_path / "lib/b.json")
+    assert looks.unsteady == set()  # seen as a file from now on, and as absent before
+    assert write(tmp_path, looks) == f'"{tmp_path}/lib/b.json" came or went while the build ran'
+
+
+def test_a_young_input_needs_the_digest_of_what_was_read(tmp_path: Path) -> None:
+    """A file that is no older than the process may have been loaded in another state."""
+    looks = looks_at(tmp_path)
+    path = str(tmp_path / "lib/a.json")
+    stamp, digest = looks.files[path]
+    assert digest is not None
+    looks.files[path] = (stamp, None)
+    reason = f'"{path}" changed while the build ran, or right before'
+    assert write(tmp_path, looks) == reason
+    looks.files[path] = (stamp, "0" * 64)
+    assert write(tmp_path, looks) == reason
+
+
+def test_an_old_input_needs_no_digest(tmp_path: Path) -> None:
+    looks = looks_at(tmp_path)
+    path = str(tmp_path / "lib/a.json")
+    looks.files[path] = (looks.files[path][0], None)
+    looks.started_ns = time.time_ns() + 10**15
+    assert write(tmp_path, looks) == ""
+
+
+def test_a_product_with_more_in_it_leaves_no_manifest(tmp_path: Path) -> None:
+    looks = looks_at(tmp_path)
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out/x").write_text("")
+    (tmp_path / "out/y").write_text("")
+    products = {f"{tmp_path}/out": ["x"]}
+    reason = f'other files lie in "{tmp_path}/out" than were expected'
+    assert write(tmp_path, looks, products=products) == reason
+
+
+def test_only_the_newest_manifests_are_kept(tmp_path: Path) -> None:
+    looks = looks_at(tmp_path)
+    for number in range(MOST_MANIFESTS + 5):
+        finished = Finished(looks, 0, time.time_ns(), f"{tmp_path}/")
+        request = {"number": number}
+        assert write_manifest(RealDisk(), str(tmp_path / "build"), request, finished) == ""
+    assert len(list((tmp_path / "build" / FOLDER).iterdir())) == MOST_MANIFESTS

@@ -23,6 +23,7 @@ from netra_build.asm.metadata import (
     read_kernels,
     split_notes,
 )
+from netra_build.asm.plain_tables import Section, Symbol, Tables, plain_tables
 from netra_build.core.canonical_json import Json
 from netra_build.core.errors import BadInput
 
@@ -46,31 +47,6 @@ _ELF_FAULTS = (
     RecursionError,
 )
 """What the ELF reader raises on damaged input, depending on where it notices the damage."""
-
-
-@dataclass(frozen=True)
-class Section:
-    """One section. Address, offset and size are bytes; ``data`` is empty when none is stored."""
-
-    name: str
-    kind: str
-    address: int
-    offset: int
-    size: int
-    flags: int
-    data: bytes
-
-
-@dataclass(frozen=True)
-class Symbol:
-    """One dynamic symbol; the loader sees these only."""
-
-    name: str
-    address: int
-    size: int
-    kind: str
-    binding: str
-    visibility: str
 
 
 @dataclass(frozen=True)
@@ -156,9 +132,8 @@ def _read(data: bytes, location: str) -> CodeObject:
             got=kind,
             hint="link it with ld.lld -shared",
         )
-    elf = _bounded_elf(data, location)
-    sections = _sections(elf, data, location)
-    symbols = _symbols(elf, location)
+    tables = plain_tables(data, MAX_SECTIONS, MAX_SYMBOLS)
+    sections, symbols = tables or general_tables(data, location)
     texts = [section for section in sections if section.name == ".text"]
     if len(texts) != 1:
         raise BadInput(
@@ -182,6 +157,12 @@ def _read(data: bytes, location: str) -> CodeObject:
         kernels=_kernels(sections, symbols, read_kernels(document, location), location),
         metadata=document,
     )
+
+
+def general_tables(data: bytes, location: str) -> Tables:
+    """Return sections and dynamic symbols by the general reader, which refuses with a reason."""
+    elf = _bounded_elf(data, location)
+    return _sections(elf, data, location), _symbols(elf, location)
 
 
 def _bounded_elf(data: bytes, location: str) -> ELFFile:

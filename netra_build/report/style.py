@@ -13,7 +13,7 @@ STYLE = """
 --vmem:#e39a4f;--lds:#dd749d;--smem:#a9ba4a;--waits:#77828e;--fill:#7592b8}}
 *{box-sizing:border-box}
 body{margin:0;background:var(--bg);color:var(--ink);font:16px/1.5 system-ui,-apple-system,
-"Segoe UI",Roboto,"DejaVu Sans",sans-serif}
+"Segoe UI",Roboto,"DejaVu Sans",sans-serif;overflow-wrap:anywhere}
 main{max-width:1120px;margin:0 auto;padding:24px 20px 64px}
 h1{font-size:1.9rem;line-height:1.2;margin:0;overflow-wrap:anywhere}
 h2{font-size:1.3rem;margin:40px 0 4px}
@@ -95,7 +95,8 @@ font-size:.88rem}
 .graph .dig{fill:var(--mute);font:10.5px ui-monospace,"DejaVu Sans Mono",monospace}
 :target{outline:2px solid var(--link);outline-offset:2px}
 footer{margin-top:40px;color:var(--mute);font-size:.86rem}
-@media (max-width:640px){main{padding:16px 12px 40px}h1{font-size:1.45rem}
+@media (max-width:640px){.scroll table:not(.cards){min-width:640px}
+main{padding:16px 12px 40px}h1{font-size:1.45rem}
 table.cards thead{display:none}table.cards tr{display:block;padding:8px 12px;
 border-bottom:1px solid var(--line)}table.cards td{display:flex;justify-content:space-between;
 gap:12px;border:0;padding:3px 0;text-align:right;min-width:0}table.cards td>*{min-width:0}

@@ -41,7 +41,7 @@ def verdict_of(facts: ReportFacts) -> Verdict:
     wrong = tuple(_wrong(facts))
     missing = (*_missing(facts), *_later(facts))
     is_open = any(claim.state == OPEN for item in shipped for claim in claims_of(item))
-    is_open = is_open or not facts.seal.name or bool(facts.not_pinned)
+    is_open = is_open or not (facts.seal.name and shipped) or bool(facts.not_pinned)
     state = REFUTED if wrong else OPEN if is_open else PROVEN
     return Verdict(state, _sentence(facts, state), tuple(_shown(facts)), wrong, missing)
 

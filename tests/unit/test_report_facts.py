@@ -208,6 +208,16 @@ def test_one_open_claim_keeps_the_whole_open():
     assert verdict.missing[0] == "two is not compared with a golden source."
 
 
+def test_candidates_do_not_count():
+    files = documents()
+    files["validation_plan.json"]["candidates"][0]["selected"] = False
+    verdict = verdict_of(read_facts(sealed(files), "here"))
+    assert verdict.state == OPEN
+    assert verdict.sentence == (
+        "No kernel of ours runs in it: the framework runs all 2 operations."
+    )
+
+
 def test_without_a_seal_nothing_says_which_bytes_belong_here():
     files = {name: data for name, data in sealed(documents()).items() if name != "netra.json"}
     verdict = verdict_of(read_facts(files, "here"))

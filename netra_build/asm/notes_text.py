@@ -6,8 +6,9 @@ import re
 import struct
 from collections.abc import Iterator
 
-from netra_build.asm.code_object import CodeObject, Section
+from netra_build.asm.code_object import CodeObject
 from netra_build.asm.metadata import NOTE_TYPE, decode_metadata, split_notes
+from netra_build.asm.plain_tables import Section
 from netra_build.core.canonical_json import Json
 from netra_build.core.errors import BadInput
 

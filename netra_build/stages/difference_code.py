@@ -6,8 +6,9 @@ from bisect import bisect_left
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
-from netra_build.asm.code_object import CodeObject, Kernel, Section, read_code_object
+from netra_build.asm.code_object import CodeObject, Kernel, read_code_object
 from netra_build.asm.disassembly import Instruction, parse_disassembly
+from netra_build.asm.plain_tables import Section
 from netra_build.core.canonical_json import Json
 from netra_build.core.digests import sha256_hex
 from netra_build.stages.difference import json_changes, renamed_pairs

@@ -39,6 +39,12 @@ def _extent(config: pytest.Config) -> str:
     return "every case" if config.getoption("--full") else "a seeded sample of the cases"
 
 
+@pytest.fixture(scope="session", autouse=True)
+def own_cache(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Give this run an empty store: what a user has built before must never answer for it."""
+    os.environ["XDG_CACHE_HOME"] = str(tmp_path_factory.mktemp("cache"))
+
+
 @pytest.fixture(scope="session")
 def root() -> Path:
     """Return the project root, to be read only."""

@@ -36,6 +36,7 @@ COMMANDS = {
     "repack": "repack",
     "report": "report",
     "simulate": "simulate",
+    "store": "store",
     "why": "why",
 }
 """Word on the command line to module of this folder; a module is imported only when asked for."""

@@ -1,21 +1,29 @@
-"""Run one action: read its inputs, call its stage, write its outputs whole or not at all."""
+"""Run one action: read its inputs, call its stage, write its outputs whole or not at all.
+
+With a store the outputs are taken from there when the same action has run before, in any folder,
+and kept there when it runs; either way they are written by the same lines.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from netra_build.core.action_digest import action_digest
 from netra_build.core.decide import Decider
 from netra_build.core.digests import blake3_hex
 from netra_build.core.disk import Disk
 from netra_build.core.errors import NetraError
-from netra_build.core.graph import Action, Graph, Place, Root
+from netra_build.core.graph import Action, Graph, Outputs, Place, Root
 from netra_build.core.ingredients import ingredients_of
 from netra_build.core.product import Product
 from netra_build.core.reasons import Cause, Reason
 from netra_build.core.run_record import Pending, RunRecord
+from netra_build.core.store import Store
+from netra_build.core.streams import file_state
 from netra_build.core.tally import Ending, Paths, Tally
 
 
@@ -66,82 +74,162 @@ class Execution:
         return frozenset(str(self.folders.path(place)) for place in self.graph.producers)
 
 
-def run_action(action: Action, execution: Execution, *, is_always: bool = False) -> dict[str, str]:
-    """Run ``action``; raise the stage's ``NetraError`` and write nothing when it fails.
+@dataclass(frozen=True)
+class ActionRun:
+    """One action with the inputs that it is run on, read once."""
 
-    Returns the BLAKE3 digest of each file written, by path. ``is_always`` says that somebody wants
-    it run whether it has to or not, which is recorded as the reason if there is no other.
+    action: Action
+    execution: Execution
+    inputs: Mapping[str, bytes]
+    stamps: Mapping[str, tuple[int, ...]]
+    """State of each input file before it was read, by role."""
+    is_always: bool = False
+    """Somebody wants it run whether it has to or not; the reason if there is no other."""
 
-    Before the first file of a sealed product is written its seal is withdrawn, and the seal
-    itself is written last (see ``Product``).
-    """
-    outputs, ending = execution.folders.names(action.outputs), Ending.FAILED
-    execution.tally.begin(outputs, action.line())
-    try:
-        written = _run(action, outputs, execution, is_always)
-        ending = Ending.RAN
-    finally:
-        execution.tally.end(outputs, ending)
-    return written
+    @cached_property
+    def input_digests(self) -> dict[str, str]:
+        """The BLAKE3 of each input by role."""
+        return {role: blake3_hex(data) for role, data in self.inputs.items()}
+
+    def digest(self) -> str:
+        """Return the action digest of exactly these inputs and the tools as they are now."""
+        return action_digest(self.action, self.input_digests, self.execution.tools)
+
+    def restore(self, store: Store, digest: str) -> dict[str, str] | None:
+        """Write the outputs that the store has; return them as ``make`` does, None without any."""
+        outputs = store.outputs(digest, [role for role, _ in self.action.outputs])
+        if outputs is None:
+            return None
+        return self._carry_out(Ending.RESTORED, lambda: outputs)[1]
+
+    def make(self, store: Store | None = None, digest: str = "") -> dict[str, str]:
+        """Call the stage and write what it makes; keep it in the store if there is one.
+
+        Returns the BLAKE3 digest of each file written, by path. Raises the stage's ``NetraError``
+        and writes nothing when it fails. What ran on inputs or tools that changed meanwhile is
+        not kept.
+        """
+        outputs, written = self._carry_out(Ending.RAN, self._outputs)
+        if store is not None and self.is_steady(digest):
+            store.put_outputs(digest, outputs)
+        return written
+
+    def is_steady(self, digest: str) -> bool:
+        """Tell whether inputs and tools are what they were when ``digest`` was made of them."""
+        if self.changed_inputs():
+            return False
+        return not self.action.stage.uses_tools or self.digest() == digest
+
+    def changed_inputs(self) -> tuple[Place, ...]:
+        """Return the inputs that hold other bytes now than those which were read."""
+        return tuple(place for role, place in self.action.inputs if self._has_changed(role))
+
+    def path(self, role: str) -> Path:
+        """Return the path of an input."""
+        return self.execution.folders.path(dict(self.action.inputs)[role])
+
+    def _carry_out(
+        self, ending: Ending, outputs_of: Callable[[], Outputs]
+    ) -> tuple[Outputs, dict[str, str]]:
+        """Write outputs; count how that ends, and record it with its reasons if it succeeds."""
+        execution, paths = self.execution, self.execution.folders.names(self.action.outputs)
+        execution.tally.begin(paths, self.action.line())
+        counted = Ending.FAILED
+        try:
+            pending = self._pending(paths)
+            outputs = outputs_of()
+            written = self._write(outputs)
+            if pending is not None and execution.runs is not None:
+                execution.runs.done(pending, written, ending)
+            counted = ending
+        finally:
+            execution.tally.end(paths, counted)
+        return outputs, written
+
+    def _pending(self, paths: Paths) -> Pending | None:
+        """Return what is to be recorded of a run that begins now, its reasons with it."""
+        execution, decider = self.execution, self.execution.decider
+        if decider is None:
+            return None
+        began = decider.record.clock()
+        made_from = ingredients_of(
+            self.action,
+            lambda place: str(execution.folders.path(place)),
+            lambda role, place: self.input_digests[role],
+            execution.tools,
+        )
+        reasons = decider.reasons(self.action, paths, made_from)
+        if execution.product is not None and execution.product.has_begun:
+            seal = execution.product.seal
+            missing = Reason(Cause.OUTPUT_MISSING, seal), Reason(Cause.SEAL_WITHDRAWN, seal)
+            reasons = tuple(missing[1] if one == missing[0] else one for one in reasons)
+        if not reasons:
+            reasons = (Reason(Cause.ALWAYS if self.is_always else Cause.FORGOTTEN),)
+        return Pending(self.action, execution.graph.name, paths, made_from, reasons, began)
+
+    def _outputs(self) -> Outputs:
+        """Call the stage; raise its ``NetraError``, or ``ValueError`` for undeclared outputs."""
+        action, tools = self.action, self.execution.tools
+        try:
+            outputs = action.stage.run(self.inputs, dict(action.parameters), tools)
+        except NetraError as error:
+            raise _explained(action, error, self.execution) from None
+        made, declared = sorted(outputs), sorted(role for role, _ in action.outputs)
+        if made != declared:
+            raise ValueError(f"{action.line()}: made {made}, declared {declared}")
+        return outputs
+
+    def _has_changed(self, role: str) -> bool:
+        path = self.path(role)
+        if file_state(path) == self.stamps[role]:
+            return False
+        try:
+            return self.execution.disk.read_bytes(path) != self.inputs[role]
+        except NetraError:
+            return True
+
+    def _write(self, outputs: Outputs) -> dict[str, str]:
+        """Write all outputs.
+
+        Before the first file of a sealed product is written its seal is withdrawn, and the seal
+        itself is written last (see ``Product``).
+        """
+        execution, declared = self.execution, dict(self.action.outputs)
+        product, folders = execution.product, execution.folders
+        if product is not None and any(place.root is Root.OUT for place in declared.values()):
+            product.begin()
+        for role, place in declared.items():
+            execution.disk.write_bytes(folders.path(place), outputs[role])
+        if product is not None and execution.graph.seal in declared.values():
+            product.finish()
+        return {str(folders.path(p)): blake3_hex(outputs[role]) for role, p in declared.items()}
 
 
-def _run(action: Action, paths: Paths, execution: Execution, is_always: bool) -> dict[str, str]:
-    folders, disk = execution.folders, execution.disk
-    inputs = {role: disk.read_bytes(folders.path(place)) for role, place in action.inputs}
-    pending = _pending(action, paths, inputs, execution, is_always)
-    try:
-        outputs = action.stage.run(inputs, dict(action.parameters), execution.tools)
-    except NetraError as error:
-        raise _explained(action, error, execution) from None
-    declared = dict(action.outputs)
-    if set(outputs) != set(declared):
-        raise ValueError(f"{action.line()}: made {sorted(outputs)}, declared {sorted(declared)}")
-    product = execution.product
-    if product is not None and any(place.root is Root.OUT for place in declared.values()):
-        product.begin()
-    for role, place in declared.items():
-        disk.write_bytes(folders.path(place), outputs[role])
-    if product is not None and execution.graph.seal in declared.values():
-        product.finish()
-    written = {str(folders.path(p)): blake3_hex(outputs[role]) for role, p in declared.items()}
-    if pending is not None and execution.runs is not None:
-        execution.runs.done(pending, written, Ending.RAN)
-    return written
+def prepare_run(action: Action, execution: Execution, *, is_always: bool = False) -> ActionRun:
+    """Read the inputs of an action; raise ``BadInput`` for one that cannot be read."""
+    paths = {role: execution.folders.path(place) for role, place in action.inputs}
+    stamps = {role: file_state(path) for role, path in paths.items()}
+    inputs = {role: execution.disk.read_bytes(path) for role, path in paths.items()}
+    return ActionRun(action, execution, inputs, stamps, is_always)
 
 
-def _pending(
-    action: Action,
-    outputs: Paths,
-    inputs: Mapping[str, bytes],
-    execution: Execution,
-    is_always: bool,
-) -> Pending | None:
-    """Return what is to be recorded of a run that begins now, its reasons with it."""
-    decider, folders = execution.decider, execution.folders
-    if decider is None:
-        return None
-    began = decider.record.clock()
-    made_from = ingredients_of(
-        action,
-        lambda place: str(folders.path(place)),
-        lambda role, place: blake3_hex(inputs[role]),
-        execution.tools,
-    )
-    reasons = decider.reasons(action, outputs, made_from)
-    if execution.product is not None and execution.product.has_begun:
-        seal = execution.product.seal
-        missing = Reason(Cause.OUTPUT_MISSING, seal), Reason(Cause.SEAL_WITHDRAWN, seal)
-        reasons = tuple(missing[1] if one == missing[0] else one for one in reasons)
-    if not reasons:
-        reasons = (Reason(Cause.ALWAYS if is_always else Cause.FORGOTTEN),)
-    return Pending(action, execution.graph.name, outputs, made_from, reasons, began)
+def run_action(
+    action: Action, execution: Execution, store: Store | None = None, *, is_always: bool = False
+) -> dict[str, str]:
+    """Restore ``action`` from the store, or make and keep it; return as ``ActionRun.make`` does."""
+    run = prepare_run(action, execution, is_always=is_always)
+    if store is None or not action.stage.is_kept:
+        return run.make()
+    digest = run.digest()
+    restored = run.restore(store, digest)
+    return run.make(store, digest) if restored is None else restored
 
 
-def run_graph(execution: Execution) -> dict[str, str]:
+def run_graph(execution: Execution, store: Store | None = None) -> dict[str, str]:
     """Run every action of the graph in order, whatever exists already; return all digests."""
     written: dict[str, str] = {}
     for action in execution.graph.actions:
-        written |= run_action(action, execution)
+        written |= run_action(action, execution, store)
     return written
 
 

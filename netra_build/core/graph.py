@@ -60,7 +60,8 @@ class Stage:
     ``run(inputs, parameters, tools)`` returns one content per declared output. ``module`` is
     the module whose imports give the stage's code digest. ``uses_tools`` says that the tool
     chain's identity is an input. ``explain(error, hints, tools)`` may turn a failure into a
-    better one with files that are no inputs (they never reach a digest).
+    better one with files that are no inputs (they never reach a digest). ``is_kept`` is False for
+    a stage that makes its outputs in less time than the store needs to give them back.
     """
 
     name: str
@@ -69,6 +70,7 @@ class Stage:
     run: Callable[[Inputs, Parameters, Any], Outputs]
     uses_tools: bool = False
     explain: Callable[[NetraError, Inputs, Any], NetraError] | None = None
+    is_kept: bool = True
 
     def apply(
         self,
@@ -100,11 +102,14 @@ class Action:
     parameters: tuple[tuple[str, Json], ...] = ()
     hints: tuple[tuple[str, Place], ...] = ()
 
-    def line(self) -> str:
-        """Return the short build line, for example ``ASM      moe.gate_up -> x.o``."""
+    def line(self, label: str = "") -> str:
+        """Return the short build line, for example ``ASM      moe.gate_up -> x.o``.
+
+        A ``label`` stands for the stage's own when the outputs come from elsewhere.
+        """
         names = [place.name for _, place in self.outputs]
         shown = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
-        return f"{self.stage.label:<8} {self.subject} -> {shown}"
+        return f"{label or self.stage.label:<8} {self.subject} -> {shown}"
 
 
 @dataclass(frozen=True)

@@ -54,6 +54,13 @@ class OutputRecord:
             self._written.update({path: Written(digest) for path, digest in written.items()})
             self._is_changed = True
 
+    def forget(self, paths: Iterable[str]) -> None:
+        """Count files as altered from now on: what they were made of is not certain."""
+        with self._lock:
+            for path in paths:
+                self._written.pop(path, None)
+            self._is_changed = True
+
     def confirmed(self, path: str) -> tuple[Stamp, str] | None:
         """Return stamp and digest of a file that has the bytes that were written, else None."""
         stamp = own_stamp_of(path)

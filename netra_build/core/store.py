@@ -110,11 +110,10 @@ class Store:
         """Return the documents kept under a kind and key, newest first, at most eight."""
         found = []
         for name in self._record_names(kind, key)[:MOST_RECORDS]:
-            digest = name.rpartition(".")[2]
-            data = self._read(name, MAX_RECORD_BYTES, partial(_has_digest, digest))
-            document = None if data is None else _record_document(data, kind, key)
-            if document is not None:
-                found.append(document[0])
+            data = self._read(name, MAX_RECORD_BYTES, partial(_is_record, name))
+            record = None if data is None else record_of(data, name)
+            if record is not None:
+                found.append(record["document"])
         return tuple(found)
 
     def _keep_blob(self, digest: str, data: bytes) -> bool:
@@ -273,16 +272,19 @@ def _is_row(row: Json) -> bool:
     return is_digest and type(size) is int and 0 <= size <= MAX_FILE_BYTES
 
 
-def _record_document(data: bytes, kind: str, key: str) -> tuple[Json] | None:
-    """Return the document of a record's file, None if the file is of another key."""
+def record_of(data: bytes, name: str) -> dict[str, Json] | None:
+    """Return the kind, key and document of a record's file, None for a damaged one."""
     try:
-        wrapped = parse_object(data, "record", max_bytes=MAX_RECORD_BYTES)
+        record = parse_object(data, "record", max_bytes=MAX_RECORD_BYTES)
     except BadInput:
         return None
-    if (wrapped.get("format"), wrapped.get("kind"), wrapped.get("key")) != (
-        RECORD_FORMAT,
-        kind,
-        key,
-    ):
+    kind, key = record.get("kind"), record.get("key")
+    if record.get("format") != RECORD_FORMAT or "document" not in record:
         return None
-    return (wrapped["document"],) if "document" in wrapped else None
+    if not isinstance(kind, str) or not isinstance(key, str) or not KIND.match(kind):
+        return None
+    return record if name == f"{record_prefix(kind, key)}.{blake3_hex(data)}" else None
+
+
+def _is_record(name: str, data: bytes) -> bool:
+    return record_of(data, name) is not None

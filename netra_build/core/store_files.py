@@ -106,6 +106,16 @@ class StoreFiles:
         finally:
             os.close(handle)
 
+    def open_own(self, name: str, flags: int) -> int:
+        """Return a handle of a regular file at the top; what else stands there is removed.
+
+        Raises ``FileNotFoundError`` when there is none (any more).
+        """
+        found = self.find(name)
+        if found is not None and not found.is_sound:
+            self.remove(name)
+        return os.open(self.path(name), flags | os.O_CLOEXEC | os.O_NOFOLLOW, FILE_MODE)
+
     def write(self, name: str, data: bytes) -> None:
         """Write a whole file or nothing, in place of whatever stands there."""
         try:
@@ -143,7 +153,7 @@ class StoreFiles:
         return FoundFile(name, status.st_size, status.st_mtime_ns, _is_sound(status))
 
     def scan(self, folder: str) -> Iterator[FoundFile]:
-        """Yield what lies below a folder, whatever it is; links are not followed."""
+        """Yield what lies below a folder, ``""`` for all, whatever it is; no link is followed."""
         waiting = [folder] if self._has_folder(folder) else []
         while waiting:
             name = waiting.pop()
@@ -152,7 +162,7 @@ class StoreFiles:
             except (FileNotFoundError, NotADirectoryError):
                 continue
             for entry in found:
-                inner = f"{name}/{entry.name}"
+                inner = f"{name}/{entry.name}" if name else entry.name
                 if entry.is_dir(follow_symlinks=False):
                     waiting.append(inner)
                     continue

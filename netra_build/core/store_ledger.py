@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from netra_build.core.store_files import FILE_MODE, FoundFile, StoreFiles, occupied_bytes
+from netra_build.core.store_files import FoundFile, StoreFiles, occupied_bytes
 
 LEDGER = "ledger"
 LOCK = "lock"
@@ -67,10 +67,10 @@ class Ledger:
         with self._lock:
             self._add(-occupied_bytes(size_bytes))
 
-    def evict(self, kept_bytes: int) -> tuple[int, int]:
+    def evict(self, kept_bytes: int) -> tuple[int, int] | None:
         """Remove what was used longest ago until at most so much is left, and count anew.
 
-        Returns the files and bytes removed; nothing happens while another process does the same.
+        Returns the files and bytes removed, None while another process does the same.
         """
         with self._lock:
             return self._evict(kept_bytes)
@@ -105,9 +105,8 @@ class Ledger:
 
     @contextmanager
     def _opened(self) -> Iterator[int | None]:
-        flags = os.O_RDWR | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
         try:
-            handle = os.open(self.files.path(LEDGER), flags)
+            handle = self.files.open_own(LEDGER, os.O_RDWR | os.O_APPEND)
         except FileNotFoundError:
             yield None
             return
@@ -138,11 +137,11 @@ class Ledger:
         except FileNotFoundError:
             return False
 
-    def _evict(self, kept_bytes: int) -> tuple[int, int]:
+    def _evict(self, kept_bytes: int) -> tuple[int, int] | None:
         removed = freed = 0
         with self._exclusive() as is_mine:
             if not is_mine:
-                return 0, 0
+                return None
             before = self._sum()
             self.files.remove_old_parts()
             found = sorted(self._files(), key=_last_use)
@@ -183,8 +182,7 @@ class Ledger:
     @contextmanager
     def _exclusive(self) -> Iterator[bool]:
         """Hold the lock of the store if nobody else does; a killed holder holds nothing."""
-        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
-        handle = os.open(self.files.path(LOCK), flags, FILE_MODE)
+        handle = self.files.open_own(LOCK, os.O_RDWR | os.O_CREAT)
         try:
             yield _is_locked(handle)
         finally:

@@ -20,6 +20,7 @@ from netra_build.core.finished import Finished, write_manifest
 from netra_build.core.loaded_code import note_folder, note_loaded_code
 from netra_build.core.nearest import nearest_hint
 from netra_build.core.recording_disk import RecordingEnvironment, absolute
+from netra_build.core.store_place import store_place
 from netra_build.core.tally import Counts
 from netra_build.release.layout import CODE_OBJECTS, ENGINE
 from netra_build.requests import recipe_names
@@ -43,6 +44,7 @@ VARIABLES = {
     "version": "release: its version, X.Y.Z (default: that of this package)",
     "key": "release: file of an Ed25519 private key (PEM) to sign with",
     "debug": "1: also code objects with line tables, in build/debug, never in a product",
+    "store": "folder of the store, instead of the user's own; 0: none",
     "seeds": "check-numerics: how many seeds of random inputs (default 50)",
     "verify": "1: trust no time stamp, read every file",
     "why": "say why this file was last made and whether it would be again; empty: what would run",
@@ -96,6 +98,9 @@ def declare(env: Any, door: Door) -> int | None:
         env["NETRA_VERBOSE"] = _flag(values, "verbose")
         env["NETRA_ROCM_PATH"] = environment.get("ROCM_PATH", "")
         env["NETRA_TOOLCHAIN"] = values.get("toolchain", "")
+        place = store_place(values.get("store", ""), door.environment)
+        if place is not None:
+            env["NETRA_STORE"], env["NETRA_STORE_BYTES"] = str(place.root), place.max_bytes
         env["NETRA_LIBRARY_ROOT"] = values.get("library_root", "#")
         _declare_asked(env, values, door.targets)
         if "why" in values:

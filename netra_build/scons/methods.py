@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import sys
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from inspect import signature
@@ -29,6 +30,7 @@ from netra_build.core.recording_disk import Looks, RecordingDisk, absolute
 from netra_build.core.run_record import FILE_NAME as RUNS_NAME
 from netra_build.core.run_record import RunRecord
 from netra_build.core.stamps import Stamp, process_start_ns
+from netra_build.core.store import Store, open_store
 from netra_build.core.tally import Tally
 from netra_build.load.library import Library, open_library
 from netra_build.release.layout import CODE_OBJECTS, ENGINE
@@ -63,6 +65,9 @@ class Declared:
         self.verify = False
         self._record: OutputRecord | None = None
         self.runs: RunRecord | None = None
+        self._store: Store | None = None
+        self._is_store_known = False
+        self._lock = threading.Lock()
 
     def record(self, env: Any) -> OutputRecord:
         """Return the record of what was written, read once; it is saved when the build ends.
@@ -109,11 +114,32 @@ class Declared:
                     found[absolute(product.folder)] = product.names
         return found
 
+    def store(self, env: Any) -> Store | None:
+        """Return the store that ``NETRA_STORE`` names, opened once; one line says why not."""
+        with self._lock:
+            if not self._is_store_known:
+                self._is_store_known = True
+                self._store = _open_store(env["NETRA_STORE"], env["NETRA_STORE_BYTES"])
+            return self._store
+
     def finish(self) -> None:
-        """Save the records now, for a front that ends the process itself."""
+        """Save the records and say what became of the store; also for a front that ends at once."""
         for record in (self._record, self.runs):
             if record is not None:
                 record.save()
+        store, self._store = self._store, None
+        if store is not None and store.trouble:
+            print(f"netra: {store.trouble}", file=sys.stderr)
+
+
+def _open_store(folder: str, max_bytes: int) -> Store | None:
+    if not folder:
+        return None
+    try:
+        return open_store(Path(folder).absolute(), max_bytes)
+    except BadInput as error:
+        print(f"netra: {error.line()}; going on without it\nhint: {error.hint}", file=sys.stderr)
+        return None
 
 
 def _say(line: str) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from netra_build.core.store import DEFAULT_MAX_BYTES
 from netra_build.scons.methods import (
     Declared,
     netra_checks,
@@ -25,12 +26,17 @@ from netra_build.scons.nodes import content_changed
 
 
 def generate(env: Any, **options: Any) -> None:
-    """Add the builders to ``env``; options ``library_root``, ``toolchain`` and the like."""
+    """Add the builders to ``env``; options ``library_root``, ``toolchain`` and ``store``.
+
+    Without ``store`` (or ``NETRA_STORE``), the folder of a store, none is used.
+    """
     env.SetDefault(
         NETRA_LIBRARY_ROOT=options.get("library_root", "."),
         NETRA_BUILD="build",
         NETRA_TOOLCHAIN=options.get("toolchain", ""),
         NETRA_ROCM_PATH="",
+        NETRA_STORE=options.get("store", ""),
+        NETRA_STORE_BYTES=DEFAULT_MAX_BYTES,
         NETRA_DECLARED=Declared(),
         NETRA_VERBOSE=False,
     )

@@ -15,9 +15,10 @@ from netra_build.core.canonical_json import Json, canonical_text
 from netra_build.core.code_digest import code_digest
 from netra_build.core.digests import blake3_hex
 from netra_build.core.errors import NetraError
-from netra_build.core.execute import Execution, run_action
+from netra_build.core.execute import Execution
 from netra_build.core.graph import Action, Place, Root
 from netra_build.core.recording_disk import absolute
+from netra_build.scons.cache import StoreCache, make
 
 LONGEST_SHOWN = 400
 """Characters of a parameter that an explanation still shows."""
@@ -89,6 +90,7 @@ def _declare_action(
         SConsAction(_build, _build_line),
         NETRA_ACTION=action,
         NETRA_EXECUTION=execution,
+        CACHEDIR_CLASS=StoreCache,  # for these nodes alone; a cache of the user's keeps its own
         source_scanner=None,
         target_scanner=None,
     )
@@ -149,10 +151,7 @@ def _shown(text: str) -> str:
 def _build(target: list[Any], source: list[Any], env: Any) -> int:
     """Run the action behind a node; a failure becomes one ``BuildError`` with our message."""
     try:
-        node = target[0]
-        is_always = node.always_build and not hasattr(node.attributes, "netra_altered")
-        written = run_action(env["NETRA_ACTION"], env["NETRA_EXECUTION"], is_always=is_always)
-        env["NETRA_DECLARED"].record(env).note(written)
+        make(target[0], source, env)
     except NetraError as error:
         raise SCons.Errors.BuildError(
             node=target, errstr=str(error), status=error.status, exitstatus=2

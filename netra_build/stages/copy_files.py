@@ -12,4 +12,4 @@ def run(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
     return dict(inputs)
 
 
-STAGE = Stage("copy", "COPY", __name__, run)
+STAGE = Stage("copy", "COPY", __name__, run, is_kept=False)

@@ -13,4 +13,4 @@ def run(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
     return {"document": canonical_bytes(parameters["document"])}
 
 
-STAGE = Stage("emit", "EMIT", __name__, run)
+STAGE = Stage("emit", "EMIT", __name__, run, is_kept=False)

@@ -50,4 +50,4 @@ def _arguments(parameters: Mapping[str, Any]) -> dict[str, Any]:
     return named
 
 
-STAGE = Stage("instantiate", "INST", __name__, run)
+STAGE = Stage("instantiate", "INST", __name__, run, is_kept=False)

@@ -111,7 +111,11 @@ class Project:
         return Run(done.returncode, done.stdout.decode(), done.stderr.decode())
 
     def environment(self, **more: str) -> dict[str, str]:
-        """Return the environment of every command."""
+        """Return the environment of every command.
+
+        Without ``HOME`` and ``XDG_CACHE_HOME`` there is no store, so that none masks a difference
+        between two builds; a test of the store names one.
+        """
         kept = {name: os.environ[name] for name in ("PATH", "ROCM_PATH") if name in os.environ}
         path = str(self.folder)
         return {**kept, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1", **more}

@@ -169,6 +169,20 @@ def test_a_writer_replaces_damage_that_nobody_has_read(
     assert again(store).outputs(ACTION, ["object"]) == {"object": b"some bytes"}
 
 
+def test_a_record_under_a_foreign_name_is_left_out(store: Store) -> None:
+    """The digest in a name vouches for the bytes, the bytes for the key that they belong to."""
+    store.put_record("trace", "key", 1)
+    store.put_record("trace", "other", 2)
+    one, other = files_of(store, "records")
+    foreign = one.with_name(f"{one.name.split('.')[0]}.{other.name.split('.')[1]}")
+    foreign.write_bytes(other.read_bytes())
+    assert sorted([*store.get_records("trace", "key"), *store.get_records("trace", "other")]) == [
+        1,
+        2,
+    ]
+    assert not foreign.exists()
+
+
 @pytest.mark.parametrize("damage", [d for d in DAMAGES if d is not replace_by_folder])
 def test_a_damaged_record_is_left_out_and_removed(
     store: Store, damage: Callable[[Path], None]

@@ -55,9 +55,9 @@ def repository(tmp_path: Path) -> Path:
     return folder
 
 
-def scons(folder: Path, installed: Path, *words: str) -> Run:
+def scons(folder: Path, installed: Path, *words: str, **more: str) -> Run:
     """Run SCons there; the package comes from the installed copy, not from this tree."""
-    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(installed)}
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(installed), **more}
     command = [sys.executable, "-P", "-m", "SCons", *words]
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True)
     return Run(done.returncode, done.stdout.decode(), done.stderr.decode())
@@ -108,3 +108,54 @@ def test_an_unknown_option_names_the_nearest(repository: Path, installed: Path) 
     done = scons(repository, installed)
     assert done.status == 2
     assert 'SConstruct: unknown option "oout"\nhint: did you mean "out"?' in done.errors
+
+
+STORE = 'NETRA_LIBRARY_ROOT="library", NETRA_STORE="kept"'
+
+
+def clean_copy(repository: Path, folder: Path) -> Path:
+    """Return a copy of a repository without anything that was built or kept in it."""
+    ignored = shutil.ignore_patterns("build", "out", ".sconsign*", "kept", "cache")
+    shutil.copytree(repository, folder, ignore=ignored)
+    return folder
+
+
+def test_a_foreign_repository_has_a_store_only_where_it_names_one(
+    repository: Path, installed: Path, tmp_path: Path
+) -> None:
+    assert scons(repository, installed, XDG_CACHE_HOME=str(tmp_path / "home")).status == 0
+    assert not (tmp_path / "home").exists()
+    expected = tree_digests(repository / "out")
+    text = SCONSTRUCT.replace('NETRA_LIBRARY_ROOT="library"', STORE)
+    other = clean_copy(repository, tmp_path / "other")
+    (other / "SConstruct").write_text(text)
+    assert scons(other, installed).status == 0
+    third = clean_copy(other, tmp_path / "third")
+    shutil.move(other / "kept", third / "kept")
+    done = scons(third, installed)
+    assert done.status == 0, done.errors
+    assert "STORE" in done.actions
+    assert not {"ASM", "LINK", "DIS"} & set(done.actions)
+    assert tree_digests(third / "out") == tree_digests(other / "out") == expected
+
+
+def test_a_cache_of_scons_s_never_serves_our_nodes(
+    repository: Path, installed: Path, tmp_path: Path
+) -> None:
+    """SCons hands out what its cache holds unverified; the user's own nodes keep that cache."""
+    text = SCONSTRUCT.replace(
+        "env.Default(engine, objects)",
+        'env.CacheDir("cache")\n'
+        'own = env.Command("own", "SConstruct", Copy("$TARGET", "$SOURCE"))\n'
+        "env.Default(engine, objects, own)",
+    ).replace("import Environment,", "import Copy, Environment,")
+    (repository / "SConstruct").write_text(text)
+    assert scons(repository, installed).status == 0
+    cached = [p for p in (repository / "cache").glob("*/*") if p.is_file()]
+    assert [path.read_text() for path in cached] == [text]
+    other = clean_copy(repository, tmp_path / "other")
+    shutil.copytree(repository / "cache", other / "cache")
+    done = scons(other, installed)
+    assert done.status == 0, done.errors
+    assert "Retrieved `own' from cache" in done.output
+    assert done.actions.count("ASM") == 4

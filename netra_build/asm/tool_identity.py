@@ -15,6 +15,9 @@ from netra_build.core.digests import blake3_hex
 from netra_build.core.disk import Disk
 from netra_build.core.streams import FileStamp, file_digest, file_stamp, file_state
 
+FilesState = tuple[tuple[int, ...], ...]
+"""What changes when any of some files does."""
+
 _Library = tuple[str, Path | None]
 _Part = tuple[str, Path | None, tuple[int, ...]]
 """Name, file and state of the program or of one library; a library not found has no file."""
@@ -29,6 +32,23 @@ def program_digest(program: Path, library_path: tuple[Path, ...], disk: Disk) ->
     libraries = _libraries(stamp, program, library_path, disk)  # type: ignore[arg-type]
     files = (("program", program), *libraries)
     return _digest(tuple((name, path, file_state(path) if path else ()) for name, path in files))
+
+
+def programs_state(
+    programs: tuple[Path, ...], library_path: tuple[Path, ...], disk: Disk
+) -> FilesState:
+    """Return the state of the programs and of the libraries that they were seen to load."""
+    return tuple(map(file_state, _files(programs, library_path, disk)))  # type: ignore[arg-type]
+
+
+@lru_cache(maxsize=64)
+def _files(
+    programs: tuple[Path, ...], library_path: tuple[Path, ...], disk: Disk
+) -> tuple[Path, ...]:
+    """Return every file once; a program that changes later is read again as a whole."""
+    loaded = [loaded_libraries(program, library_path, disk) for program in programs]
+    libraries = [path for found in loaded for _, path in found if path is not None]
+    return tuple(dict.fromkeys([*programs, *libraries]))
 
 
 @lru_cache(maxsize=64)

@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from netra_build.asm.diagnostics import LinkFailed, assembly_failure, death, first_tool_error
-from netra_build.asm.tool_identity import program_digest
+from netra_build.asm.tool_identity import FilesState, program_digest, programs_state
 from netra_build.core.disk import Disk, RealDisk, relative_name, sealed_folder
 from netra_build.core.errors import BadInput, NetraError, ToolchainFailed
 from netra_build.core.streams import FileStamp, file_stamp, scratch_stream
@@ -77,16 +77,15 @@ class Toolchain:
 
         The digest covers the program's bytes and the shared libraries found through ``disk``.
         """
-        disk = disk or self.disk
-        programs = {"assembler": self.assembler, "linker": self.linker}
-        if self.disassembler is not None:
-            programs["disassembler"] = self.disassembler
-        result = {}
-        for role, program in programs.items():
-            result[role] = program.name
-            result[f"{role}_version"] = self._version(program)
-            result[f"{role}_digest"] = program_digest(program.path, self.library_path, disk)
-        return result
+        if disk is not None:
+            return _identity(self, disk)
+        paths = tuple(program.path for program in self.programs().values())
+        return dict(_known_identity(self, programs_state(paths, self.library_path, self.disk)))
+
+    def programs(self) -> dict[str, Program]:
+        """Return the programs by role."""
+        found = {"assembler": self.assembler, "linker": self.linker}
+        return {**found, **({"disassembler": self.disassembler} if self.disassembler else {})}
 
     def assemble(self, unit: bytes, *, name: str = "unit.s") -> bytes:
         """Assemble one self-contained unit in a folder that holds nothing else.
@@ -388,3 +387,19 @@ def _version_of(program: Program, stamp: FileStamp, library_path: tuple[Path, ..
     if outcome.status or match is None:
         raise ToolchainFailed("does not state its version", location=stamp[0])
     return match[1].decode("ascii")
+
+
+@lru_cache(maxsize=64)
+def _known_identity(toolchain: Toolchain, state: FilesState) -> dict[str, str]:
+    """Return the identity; the state makes programs or libraries that changed be read again."""
+    return _identity(toolchain, toolchain.disk)
+
+
+def _identity(toolchain: Toolchain, disk: Disk) -> dict[str, str]:
+    found = {}
+    for role, program in toolchain.programs().items():
+        stamp, library_path = file_stamp(program.path), toolchain.library_path
+        found[role] = program.name
+        found[f"{role}_version"] = _version_of(program, stamp, library_path)
+        found[f"{role}_digest"] = program_digest(program.path, library_path, disk)
+    return found

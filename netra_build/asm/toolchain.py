@@ -70,22 +70,21 @@ class Toolchain:
     @property
     def version(self) -> str:
         """The assembler's version, for example ``22.1.8``."""
-        return self._version(self.assembler)
+        return _version_of(self.assembler, file_stamp(self.assembler.path), self.library_path)
 
     def identity(self, disk: Disk | None = None) -> dict[str, str]:
         """Return name, version and content digest of each program; paths are no part of it.
 
         The digest covers the program's bytes and the shared libraries found through ``disk``.
         """
-        if disk is not None:
-            return _identity(self, disk)
         paths = tuple(program.path for program in self.programs().values())
-        return dict(_known_identity(self, programs_state(paths, self.library_path, self.disk)))
+        state = programs_state(paths, self.library_path, self.disk)
+        return dict(_identity(self, disk or self.disk, state))  # type: ignore[arg-type]
 
     def programs(self) -> dict[str, Program]:
         """Return the programs by role."""
-        found = {"assembler": self.assembler, "linker": self.linker}
-        return {**found, **({"disassembler": self.disassembler} if self.disassembler else {})}
+        more = {"disassembler": self.disassembler} if self.disassembler else {}
+        return {"assembler": self.assembler, "linker": self.linker, **more}
 
     def assemble(self, unit: bytes, *, name: str = "unit.s") -> bytes:
         """Assemble one self-contained unit in a folder that holds nothing else.
@@ -174,9 +173,6 @@ class Toolchain:
 
     def _run(self, program: Program, arguments: Sequence[str], folder: Path) -> Outcome:
         return _run(program, arguments, folder, self.library_path, self.timeout_seconds)
-
-    def _version(self, program: Program) -> str:
-        return _version_of(program, file_stamp(program.path), self.library_path)
 
 
 def find_toolchain(
@@ -390,16 +386,11 @@ def _version_of(program: Program, stamp: FileStamp, library_path: tuple[Path, ..
 
 
 @lru_cache(maxsize=64)
-def _known_identity(toolchain: Toolchain, state: FilesState) -> dict[str, str]:
+def _identity(toolchain: Toolchain, disk: Disk, state: FilesState) -> dict[str, str]:
     """Return the identity; the state makes programs or libraries that changed be read again."""
-    return _identity(toolchain, toolchain.disk)
-
-
-def _identity(toolchain: Toolchain, disk: Disk) -> dict[str, str]:
-    found = {}
+    found, library_path = {}, toolchain.library_path
     for role, program in toolchain.programs().items():
-        stamp, library_path = file_stamp(program.path), toolchain.library_path
         found[role] = program.name
-        found[f"{role}_version"] = _version_of(program, stamp, library_path)
+        found[f"{role}_version"] = _version_of(program, file_stamp(program.path), library_path)
         found[f"{role}_digest"] = program_digest(program.path, library_path, disk)
     return found

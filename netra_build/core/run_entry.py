@@ -60,20 +60,33 @@ class Entry:
         return build, self.runs[build]
 
 
-def entry_document(entry: Entry) -> dict[str, Json]:
-    """Return the JSON form of an entry, code and tools by key alone."""
+class Head(NamedTuple):
+    """What is needed of every entry, also of those that nobody asks about."""
+
+    outputs: tuple[str, ...]
+    graph: str
+    stage: str
+    subject: str
+    last: int
+    code_key: str
+    tools_key: str
+
+
+def head_of(entry: Entry) -> Head:
+    """Return the head of an entry."""
+    names = entry.graph, entry.stage, entry.subject
+    made_from = entry.ingredients
+    return Head(entry.paths, *names, entry.last, made_from.code_key, made_from.tools_key)
+
+
+def rest_of(entry: Entry) -> dict[str, Json]:
+    """Return the JSON form of what the head does not say; code and tools are elsewhere."""
     made_from = entry.ingredients
     return {
-        "graph": entry.graph,
-        "stage": entry.stage,
         "line": entry.line,
-        "subject": entry.subject,
         "inputs": {role: list(given) for role, given in made_from.inputs.items()},
         "parameters": dict(made_from.parameters),
-        "code": made_from.code_key,
-        "tools": made_from.tools_key,
         "outputs": {role: list(output) for role, output in entry.outputs.items()},
-        "last": entry.last,
         "runs": {
             str(build): [run.how, run.ms, [[r.cause.value, *r[1:]] for r in run.reasons]]
             for build, run in entry.runs.items()
@@ -81,37 +94,46 @@ def entry_document(entry: Entry) -> dict[str, Json]:
     }
 
 
+def read_head(document: Any) -> Head:
+    """Return a head from its JSON form; raises as ``read_entry`` does."""
+    outputs, graph, stage, subject, last, code_key, tools_key = document
+    if not outputs:
+        raise ValueError("an action without outputs")
+    _texts([*outputs, graph, stage, subject, code_key, tools_key])
+    return Head(tuple(outputs), graph, stage, subject, int(last), code_key, tools_key)
+
+
 def _output(path: Any, name: Any, digest: Any, build: Any) -> Output:
     _texts([path, name, digest])
     return Output(path, name, digest, int(build))
 
 
-def read_entry(document: Any, codes: Shared, tools: Shared) -> Entry:
-    """Return an entry from its JSON form.
+def read_entry(head: Head, document: Any, codes: Shared, tools: Shared) -> Entry:
+    """Return an entry from its head and the JSON form of the rest.
 
     Raises ``KeyError``, ``TypeError``, ``ValueError`` or ``AttributeError`` for any other form.
     """
     ingredients = Ingredients(
         inputs={role: Input(*_texts(given)) for role, given in document["inputs"].items()},
         parameters=_named(document["parameters"]),
-        code_key=document["code"],
-        code=codes[document["code"]],
-        tools_key=document["tools"],
-        tools=tools[document["tools"]] if document["tools"] else {},
+        code_key=head.code_key,
+        code=codes[head.code_key],
+        tools_key=head.tools_key,
+        tools=tools[head.tools_key],
     )
     outputs = {role: _output(*made) for role, made in document["outputs"].items()}
     runs = {
         int(build): Run(str(how), float(ms), tuple(_reason(reason) for reason in reasons))
         for build, (how, ms, reasons) in document["runs"].items()
     }
-    if not outputs or {output.build for output in outputs.values()} - set(runs):
+    if {head.last, *(output.build for output in outputs.values())} - set(runs):
         raise ValueError("an output without the run that made it")
-    names = ("graph", "stage", "line", "subject")
-    graph, stage, line, subject = _texts([document[name] for name in names])
-    last = int(document["last"])
-    if last not in runs:
-        raise ValueError("a last run that is not there")
-    return Entry(graph, stage, line, subject, ingredients, outputs, last, runs)
+    [line] = _texts([document["line"]])
+    names = head.graph, head.stage, line, head.subject
+    entry = Entry(*names, ingredients, outputs, head.last, runs)
+    if entry.paths != head.outputs:
+        raise ValueError("a head of other outputs")
+    return entry
 
 
 def read_shared(document: Any) -> Shared:

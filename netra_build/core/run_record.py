@@ -9,28 +9,21 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from time import perf_counter
 
-from netra_build.core.canonical_json import Json, canonical_bytes, parse_object
+from netra_build.core.canonical_json import Json
 from netra_build.core.disk import Disk
 from netra_build.core.errors import BadInput
 from netra_build.core.graph import Action
 from netra_build.core.ingredients import Ingredients
 from netra_build.core.reasons import Reason
-from netra_build.core.run_entry import (
-    Entry,
-    Output,
-    Run,
-    entry_document,
-    read_entry,
-    read_shared,
-)
+from netra_build.core.run_entry import Entry, Output, Run
+from netra_build.core.run_file import Line, State, read_state, state_bytes
 from netra_build.core.tally import Ending, Paths
 
-FORMAT = "netra-runs-1"
 FILE_NAME = "runs.json"
 KEPT_BUILDS = 20
 """For how many builds an entry is kept after the last of its outputs is gone."""
@@ -62,13 +55,14 @@ class RunRecord:
     def entry(self, path: str) -> Entry | None:
         """Return the entry of the action that made a file last."""
         with self._lock:
-            return self._makers.get(path)
+            line = self._lines.get(path)
+            return line.entry if line is not None else None
 
     def entries(self) -> tuple[Entry, ...]:
         """Return all entries, in the order of their first outputs."""
         with self._lock:
-            unique = {entry.paths: entry for entry in self._makers.values()}
-        return tuple(entry for _, entry in sorted(unique.items()))
+            found = [line.entry for line in self._ordered()]
+        return tuple(entry for entry in found if entry is not None)
 
     def ask(self, folder: str, request: Json) -> None:
         """Note what was asked for, by the folder of its product; written when something ran."""
@@ -81,14 +75,16 @@ class RunRecord:
     def predecessors(self, graph: str, stage: str, subject: str) -> tuple[Entry, ...]:
         """Return what was known of one graph's actions of this stage and subject at the start."""
         with self._lock:
-            return tuple(self._by_subject.get((graph, stage, subject), ()))
+            found = [line.entry for line in self._by_subject.get((graph, stage, subject), ())]
+        return tuple(entry for entry in found if entry is not None)
 
     def done(self, pending: Pending, digests: Mapping[str, str], how: Ending) -> None:
         """Record a run that succeeded; ``digests`` are the BLAKE3 of its outputs by path."""
         ms = round((self.clock() - pending.began) * 1000, 2)
         with self._lock:
             build = self._state.builds + 1
-            old = self._makers.get(pending.outputs[0])
+            line = self._lines.get(pending.outputs[0])
+            old = line.entry if line is not None else None
             outputs = _outputs(pending, digests, old, build)
             runs = dict(old.runs) if old is not None else {}
             runs[build] = Run(how.value, ms, pending.reasons)
@@ -103,7 +99,8 @@ class RunRecord:
                 build,
                 {number: run for number, run in runs.items() if number in kept},
             )
-            self._makers.update(dict.fromkeys(pending.outputs, entry))
+            self._forget(pending.outputs)
+            self._lines.update(dict.fromkeys(pending.outputs, self._state.line(entry)))
             self._is_changed = True
 
     def save(self) -> None:
@@ -112,62 +109,46 @@ class RunRecord:
             if not self._is_changed:
                 return
             builds = self._state.builds + 1
-            kept = [entry for entry in self.entries() if self._is_kept(entry, builds)]
-            made_from = [entry.ingredients for entry in kept]
-            document: dict[str, Json] = {
-                "format": FORMAT,
-                "builds": builds,
-                "requests": self.requests(),
-                "codes": {one.code_key: dict(one.code) for one in made_from},
-                "tools": {one.tools_key: dict(one.tools) for one in made_from if one.tools},
-                "actions": [entry_document(entry) for entry in kept],
-            }
-            self.disk.write_bytes(self.path, canonical_bytes(document))
+            kept = [line for line in self._ordered() if self._is_kept(line, builds)]
+            data = state_bytes(self._state, builds, self.requests(), kept)
+            self.disk.write_bytes(self.path, data)
             self._is_changed = False
 
-    def _is_kept(self, entry: Entry, builds: int) -> bool:
-        is_young = entry.last + KEPT_BUILDS > builds
-        return is_young or any(self.disk.is_file(Path(path)) for path in entry.paths)
+    def _forget(self, paths: Paths) -> None:
+        """Drop whatever made one of these files, with all that it made."""
+        for path in paths:
+            line = self._lines.get(path)
+            for gone in line.head.outputs if line is not None else ():
+                self._lines.pop(gone, None)
+
+    def _ordered(self) -> list[Line]:
+        unique = {line.head.outputs: line for line in self._lines.values()}
+        return [line for _, line in sorted(unique.items())]
+
+    def _is_kept(self, line: Line, builds: int) -> bool:
+        is_young = line.head.last + KEPT_BUILDS > builds
+        return is_young or any(self.disk.is_file(Path(path)) for path in line.head.outputs)
 
     @cached_property
-    def _state(self) -> _State:
+    def _state(self) -> State:
         if not self.disk.is_file(self.path):
-            return _State()
+            return State()
         try:
-            return _read(parse_object(self.disk.read_bytes(self.path), str(self.path)))
-        except (BadInput, KeyError, TypeError, ValueError, AttributeError):
-            return _State()
+            return read_state(self.disk.read_bytes(self.path))
+        except BadInput:
+            return State()
 
     @cached_property
-    def _makers(self) -> dict[str, Entry]:
-        return {path: entry for entry in self._state.entries for path in entry.paths}
+    def _lines(self) -> dict[str, Line]:
+        return {path: line for line in self._state.lines for path in line.head.outputs}
 
     @cached_property
-    def _by_subject(self) -> dict[tuple[str, str, str], list[Entry]]:
-        found: dict[tuple[str, str, str], list[Entry]] = {}
-        for entry in self._state.entries:
-            found.setdefault((entry.graph, entry.stage, entry.subject), []).append(entry)
+    def _by_subject(self) -> dict[tuple[str, str, str], list[Line]]:
+        found: dict[tuple[str, str, str], list[Line]] = {}
+        for line in self._state.lines:
+            key = line.head.graph, line.head.stage, line.head.subject
+            found.setdefault(key, []).append(line)
         return found
-
-
-@dataclass(frozen=True)
-class _State:
-    """What the file said when it was read."""
-
-    builds: int = 0
-    requests: Mapping[str, Json] = field(default_factory=dict)
-    entries: tuple[Entry, ...] = ()
-
-
-def _read(document: dict[str, Json]) -> _State:
-    if document["format"] != FORMAT:
-        return _State()
-    codes, tools = read_shared(document["codes"]), read_shared(document["tools"])
-    requests, actions = document["requests"], document["actions"]
-    if not isinstance(requests, dict) or not isinstance(actions, list):
-        raise TypeError("not of this form")
-    entries = tuple(read_entry(action, codes, tools) for action in actions)
-    return _State(int(str(document["builds"])), requests, entries)
 
 
 def _outputs(

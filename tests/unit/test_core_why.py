@@ -206,6 +206,9 @@ def test_an_action_of_another_stage_and_with_other_outputs(tmp_path: Path) -> No
         '  output "more" is no longer made',
         '  parameter "roles" changed ["made","more"] -> ["made"]',
     ]
+    shop.build()
+    assert shop.ahead() == ["netra: 0 would run, 0 may run, 2 up to date"]
+    assert shop.why(outputs["more"]) == ["out/more: made by nothing that was asked for"]
 
 
 def test_a_seal_that_was_withdrawn_for_the_files_before_it(tmp_path: Path) -> None:

@@ -28,7 +28,6 @@ def record(folder: Path, **requests: Any) -> Path:
         "builds": 1,
         "codes": {},
         "tools": {},
-        "actions": [],
         "requests": requests,
     }
     path = folder / "build/work/runs.json"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 from netra_build.core.digests import blake3_hex
 from netra_build.core.disk import Disk
@@ -23,13 +24,26 @@ class Decider:
     """
 
     def __init__(
-        self, record: RunRecord, disk: Disk, graph: str, declared: Callable[[], frozenset[str]]
+        self,
+        record: RunRecord,
+        disk: Disk,
+        graph: str,
+        declared: Callable[[], frozenset[str]],
+        tools: Any,
     ) -> None:
         self.record = record
         self.disk = disk
         self.graph = graph
         self._declared = declared
+        self._tools = tools
+        self._identity: Mapping[str, str] | None = None
         self._former_paths: dict[str, str] = {}
+
+    def identity(self) -> Mapping[str, str]:
+        """Return the identity of the tools, asked for once: asking stats all their libraries."""
+        if self._identity is None:
+            self._identity = self._tools.identity()
+        return self._identity
 
     def entry(self, outputs: Paths) -> Entry | None:
         """Return the entry of the action that makes ``outputs``, if one of them is known."""

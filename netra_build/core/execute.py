@@ -67,7 +67,7 @@ class Execution:
             product = Product(folder, seal, names, self.disk, listing, is_alone=alone)
             object.__setattr__(self, "product", product)
         if self.runs is not None:
-            decider = Decider(self.runs, self.disk, self.graph.name, self._declared)
+            decider = Decider(self.runs, self.disk, self.graph.name, self._declared, self.tools)
             object.__setattr__(self, "decider", decider)
 
     def _declared(self) -> frozenset[str]:
@@ -156,7 +156,7 @@ class ActionRun:
             self.action,
             lambda place: str(execution.folders.path(place)),
             lambda role, place: self.input_digests[role],
-            execution.tools,
+            decider.identity,
         )
         reasons = decider.reasons(self.action, paths, made_from)
         if execution.product is not None and execution.product.has_begun:

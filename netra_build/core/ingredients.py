@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from netra_build.core.canonical_json import Json, canonical_text
 from netra_build.core.code_digest import code_digest, code_parts
@@ -48,10 +48,13 @@ def ingredients_of(
     action: Action,
     path_of: Callable[[Place], str],
     digest_of: Callable[[str, Place], str],
-    tools: Any,
+    identity: Callable[[], Mapping[str, str]],
 ) -> Ingredients:
-    """Return the ingredients of ``action``; ``digest_of`` tells the BLAKE3 of an input."""
-    identity: Mapping[str, str] = tools.identity() if action.stage.uses_tools else {}
+    """Return the ingredients of ``action``.
+
+    ``digest_of`` tells the BLAKE3 of an input, ``identity`` that of the tools, if it uses them.
+    """
+    tools = identity() if action.stage.uses_tools else {}
     return Ingredients(
         inputs={
             role: Input(path_of(place), place.name, digest_of(role, place))
@@ -60,8 +63,8 @@ def ingredients_of(
         parameters=dict(parameter_texts(action.parameters)),
         code_key=code_digest(action.stage.module),
         code=code_parts(action.stage.module),
-        tools_key=blake3_hex(canonical_text(dict(identity)).encode()) if identity else "",
-        tools=identity,
+        tools_key=blake3_hex(canonical_text(dict(tools)).encode()) if tools else "",
+        tools=tools,
     )
 
 

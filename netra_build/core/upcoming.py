@@ -80,7 +80,7 @@ def _verdict(
             return digest_by_path[path]
         return ""
 
-    made_from = ingredients_of(action, lambda p: str(folders.path(p)), digest_of, execution.tools)
+    made_from = ingredients_of(action, lambda p: str(folders.path(p)), digest_of, decider.identity)
     certain = decider.reasons(action, outputs, made_from)
     inputs = folders.names(action.inputs)
     state, reasons = _state(certain, unknown), (*certain, *unknown)

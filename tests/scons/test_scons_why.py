@@ -16,6 +16,7 @@ TACTIC = "moe_silu_quant_decode_m1"
 NAME = "qwen36_moe_silu_mul_quant_fp8_gfx950"
 HSACO = f"build/recipes/{RECIPE}/hsaco/{NAME}.hsaco"
 WORK = f"recipes/{RECIPE}/{NAME}"
+CLOSE = f"CLOSE {TACTIC} -> {WORK}.closure.json and 1 more"
 CATALOG = "manifests/gfx950/tactics/moe_decode.json"
 REDUCTIONS = "kernels/gfx950/templates/common/reductions.inc"
 GUARDS = "kernels/gfx950/templates/common/guards.inc"
@@ -106,7 +107,7 @@ def test_a_constant_in_a_catalog(objects: Project) -> None:
     answer = why(objects, flat)
     assert answer[:4] == [
         f"{flat}: up to date",
-        f"  FLAT {TACTIC} -> {WORK}.flat.s ran in build 2 because",
+        f"  {CLOSE} ran in build 2 because",
         f'    input "generated/{NAME}.s" changed {old} -> {b3(objects, source)}',
         f"      INST {TACTIC} -> generated/{NAME}.s ran in build 2 because",
     ]
@@ -129,15 +130,15 @@ def test_a_remark_in_an_include_runs_what_reads_it_and_changes_no_code_object(
         f'        input "{WORK}.o" will be made again first',
         f"          ASM {TACTIC} -> {WORK}.o may run now because",
         f'            input "{WORK}.flat.s" will be made again first',
-        f"              FLAT {TACTIC} -> {WORK}.flat.s would run now because",
+        f"              {CLOSE} would run now because",
         f"                {change}",
     ]
     build(objects)
     assert why(objects, f"{NAME}.flat.s") == [
         f"build/work/{WORK}.flat.s: up to date",
-        f"  FLAT {TACTIC} -> {WORK}.flat.s ran in build 1 because",
+        f"  {CLOSE} ran in build 1 because",
         "    first build",
-        f"  FLAT {TACTIC} -> {WORK}.flat.s ran with the same bytes in build 2 because",
+        f"  {CLOSE} ran with the same bytes in build 2 because",
         f"    {change}",
     ]
     assert why(objects, TACTIC) == [
@@ -165,7 +166,7 @@ def test_an_instruction_in_an_include_is_followed_to_the_code_object(objects: Pr
         f'        input "{WORK}.o" {made}',
         f"          ASM {TACTIC} -> {WORK}.o ran in build 2 because",
         f'            input "{WORK}.flat.s" {flat}',
-        f"              FLAT {TACTIC} -> {WORK}.flat.s ran in build 2 because",
+        f"              {CLOSE} ran in build 2 because",
         f'                input "{REDUCTIONS}" {source}',
     ]
 
@@ -240,6 +241,19 @@ def test_records_that_are_lost(objects: Project) -> None:
         "netra: build: no build is on record here\n"
         "hint: build something first, or name the build folder with --build\n",
     )
+
+
+def test_what_the_store_gave_is_said(objects: Project, tmp_path: Path) -> None:
+    """The store of the first build answers for the second, and the reason stays the reason."""
+    words, store = ("-j2", f"recipe={RECIPE}"), str(tmp_path / "store")
+    objects.path(HSACO).unlink()
+    assert objects.scons(*words, f"store={store}").status == 0
+    objects.path(HSACO).unlink()
+    assert objects.scons(*words, f"store={store}").status == 0
+    assert why(objects, HSACO)[3:] == [
+        f"  SEAL {TACTIC} -> hsaco/{NAME}.hsaco restored with the same bytes in build 3 because",
+        f'    output "hsaco/{NAME}.hsaco" is missing',
+    ]
 
 
 def test_words_that_name_nothing(objects: Project) -> None:

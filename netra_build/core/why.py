@@ -17,6 +17,8 @@ FOLLOWED = (Cause.INPUT_CHANGED, Cause.INPUT_ADDED)
 INDENT = "  "
 MOST_RENEWED = 3
 """How many inputs that are made again are shown of one action in a list of many."""
+MOST_MODULES = 5
+"""How many changed modules are shown of one run; JSON holds all."""
 
 
 @dataclass(frozen=True)
@@ -136,12 +138,18 @@ def _blanks(line: str) -> str:
 
 def _step_lines(step: Step, indent: str) -> Iterator[str]:
     yield indent + step.headline
+    modules = [link for link in step.links if link.reason.cause is Cause.CODE_CHANGED]
+    left_out = modules[MOST_MODULES:]
     for link in step.links:
+        if link in left_out:
+            continue
         yield indent + INDENT + link.reason.text()
         if link.remark:
             yield indent + INDENT * 2 + link.remark
         if link.behind is not None:
             yield from _step_lines(link.behind, indent + INDENT * 2)
+    if left_out:
+        yield f"{indent}{INDENT}... and {len(left_out)} more parts of the code"
 
 
 def _step_document(step: Step | None) -> Json:

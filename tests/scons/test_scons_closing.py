@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import pty
 import re
+import subprocess
+import sys
 
 from project import ENGINE, Project, Run
 
@@ -43,3 +48,37 @@ def test_what_builds_nothing_has_no_closing_line(built: Project) -> None:
         done = built.scons(f"engine={ENGINE}", *words)
         assert done.status == 0
         assert "netra: ran" not in done.output
+
+
+def on_a_terminal(project: Project, *words: str) -> str:
+    """Return what SCons shows on a terminal of 80 columns."""
+    master, slave = pty.openpty()
+    command = [sys.executable, "-P", "-m", "SCons", *words]
+    environment = project.environment(TERM="xterm", COLUMNS="80")
+    shown = bytearray()
+    with subprocess.Popen(
+        command, cwd=project.folder, env=environment, stdin=slave, stdout=slave, stderr=slave
+    ) as process:
+        os.close(slave)
+        with contextlib.suppress(OSError):  # the end of a terminal is an error
+            while data := os.read(master, 65536):
+                shown += data
+    os.close(master)
+    assert process.returncode == 0, shown
+    return shown.decode().replace("\r\n", "\n")
+
+
+def test_a_terminal_shows_one_live_line_in_place_of_the_build_lines(built: Project) -> None:
+    hsaco = next((built.engine() / "hsaco").iterdir())
+    numerics = built.engine() / f"metadata/{hsaco.stem}.numerics.json"
+    numerics.unlink()  # takes long enough for the line to be drawn
+    shown = on_a_terminal(built, f"engine={ENGINE}")
+    last = shown.rstrip("\n").splitlines()[-1]
+    assert re.search(r"\r\x1b\[K\[\d+/74\]  NUMER moe_\w+", shown), shown
+    assert "NUMER    " not in shown
+    assert "\r\x1b[Kscons: done building targets.\n" in shown
+    assert last.startswith("netra: ran 2, cut off 0, restored 0, up to date 72 in ")
+    numerics.unlink()
+    plain = on_a_terminal(built, f"engine={ENGINE}", "verbose=1")
+    assert "NUMER    " in plain
+    assert "\x1b" not in plain

@@ -59,6 +59,7 @@ class Workshop:
         self.middle, self.product, self.times = MIDDLE, PRODUCT, 2
         self.last: Action | None = None
         self.is_sealed = False
+        self.sealed_inputs = {"product": PRODUCT}
         self.write("one # remark")
 
     def write(self, text: str) -> None:
@@ -75,7 +76,7 @@ class Workshop:
         """Return the two actions, the last one replaced if it is to be, and the seal's."""
         given, times = {"text": self.middle}, {"times": self.times}
         last = self.last or DOUBLE.apply("thing", given, {"made": self.product}, times)
-        sealed = SEAL.apply("thing", {"product": self.product}, {"seal": SEAL_PLACE})
+        sealed = SEAL.apply("thing", self.sealed_inputs, {"seal": SEAL_PLACE})
         first = CLIP.apply("thing", {"text": SOURCE}, {"made": self.middle})
         return (first, last, sealed) if self.is_sealed else (first, last)
 

@@ -11,7 +11,9 @@ from workshop import MIDDLE, PRODUCT, SEAL_PLACE, Workshop, b3
 from netra_build.core.errors import Refused
 from netra_build.core.execute import run_action, run_graph
 from netra_build.core.graph import Place, Root, Stage
+from netra_build.core.reasons import Cause, Reason
 from netra_build.core.upcoming import State, upcoming
+from netra_build.core.why import Answer, Link, Step
 
 
 @pytest.fixture
@@ -223,4 +225,31 @@ def test_a_seal_that_was_withdrawn_for_the_files_before_it(tmp_path: Path) -> No
         "    first build",
         "  SEAL thing -> seal.json ran with the same bytes in build 2 because",
         '    seal "seal.json" was withdrawn, since files before it were made again',
+    ]
+
+
+def test_of_many_changed_modules_the_first_are_shown() -> None:
+    reasons = [Reason(Cause.CODE_CHANGED, f"module m{n}", "b3:1", "b3:2") for n in range(7)]
+    step = Step("ASM x ran in build 2 because", tuple(Link(reason) for reason in reasons))
+    lines = list(Answer("x", "up to date", step, None, None).lines())
+    assert lines[:2] == ["x: up to date", "  ASM x ran in build 2 because"]
+    assert lines[2] == "    code of the stage changed: module m0 b3:1 -> b3:2"
+    assert lines[6] == "    code of the stage changed: module m4 b3:1 -> b3:2"
+    assert lines[7:] == ["    ... and 2 more parts of the code"]
+    assert len(Answer("x", "", step, None, None).document()["made"]["because"]) == 7
+
+
+def test_of_many_inputs_to_come_the_first_are_shown(tmp_path: Path) -> None:
+    shop = Workshop(tmp_path)
+    names = [f"part{number}" for number in range(5)]
+    parts = {name: Place(Root.WORK, name) for name in names}
+    shop.last = JOIN.apply("parts", {"text": MIDDLE}, parts, {"roles": names})
+    shop.is_sealed = True
+    shop.sealed_inputs = parts
+    assert shop.ahead()[5:] == [
+        "SEAL thing -> seal.json would run now because",
+        "  first build",
+        *(f'  input "part{number}" will be made again first' for number in range(3)),
+        "  ... and 2 more inputs",
+        "netra: 3 would run, 0 may run, 0 up to date",
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,25 @@ LANES = 64
 
 U32 = np.uint32
 U64 = np.uint64
+
+
+class Scratch:
+    """Memory that instructions use again and again: fresh pages cost more than a pass over them.
+
+    What ``array`` returns holds anything, and is valid until the same name is asked for again.
+    """
+
+    def __init__(self) -> None:
+        self._blocks: dict[str, Array] = {}
+
+    def array(self, name: str, shape: tuple[int, ...], dtype: npt.DTypeLike) -> Array:
+        """Return a contiguous array in the memory that belongs to ``name``."""
+        kind = np.dtype(dtype)
+        size = math.prod(shape) * kind.itemsize
+        block = self._blocks.get(name)
+        if block is None or block.size < size:
+            block = self._blocks[name] = np.empty(size, np.uint8)
+        return block[:size].view(kind).reshape(shape)
 
 
 def lanes_from_masks(low: Array, high: Array) -> Array:

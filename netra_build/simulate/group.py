@@ -24,19 +24,23 @@ class Group:
     ``V`` is uint32[register, n, 64] with ``VF`` and ``VI`` as float32 and int32 views; ``S`` is
     uint32[register, n]; ``scc`` bool[n]; ``E`` (EXEC) bool[n, 64]. ``vstate`` and ``sstate``
     hold one byte per register: zero means readable by everyone, so the common case costs one
-    look-up.
+    look-up. ``vinit`` and ``sinit`` tell which lanes and wavefronts were written, ``covered`` for
+    which EXEC a vector register is known to be written in all active lanes.
     """
 
     def __init__(self, machine: Host, n: int, vgprs: int) -> None:
         self.machine = machine
         self.n = n
-        self.V = np.empty((vgprs, n, LANES), np.uint32)
+        # Batches follow each other, so that one can have the memory of the one before.
+        self.V = machine.scratch.array("registers", (vgprs, n, LANES), np.uint32)
         self.S = np.empty((SCALARS, n), np.uint32)
         self.scc = np.zeros(n, np.bool_)
         self.E = np.ones((n, LANES), np.bool_)
         self.full = True
-        self.vinit = np.zeros((vgprs, n, LANES), np.bool_)
+        self.vinit = machine.scratch.array("written lanes", self.V.shape, np.bool_)
+        self.vinit[:] = False
         self.sinit = np.zeros((SCALARS, n), np.bool_)
+        self.covered: dict[int, Array] = {}
         self.vstate = bytearray(vgprs)
         self.sstate = bytearray(SCALARS)
         self.wave = np.zeros(n, np.int64)
@@ -80,14 +84,12 @@ class Group:
         active = self.E if lanes is None else lanes
         if state & HELD:
             self._report_held(register, source, active, f"v{register}", "read")
-        if state & UNSET:
+        if state & UNSET and self.covered.get(register) is not active:
             bad = active & ~self.vinit[register]
             if bad.any():
                 name = self.machine.register_name(register)
                 self.machine.report(UNINITIALISED, source, self, bad, f"{name} was never written")
-                self.vinit[register] |= bad
-            if self.vinit[register].all():
-                self.vstate[register] &= ~UNSET
+            self._note_written(register, active)
 
     def check_scalar(self, register: int, source: Decoded) -> None:
         """Report a read of a scalar register that holds no value yet."""
@@ -109,9 +111,7 @@ class Group:
         if self.vstate[register] & HELD:
             self._report_held(register, source, active, f"v{register}", "overwritten")
         if self.vstate[register] & UNSET:
-            self.vinit[register] |= active
-            if self.vinit[register].all():
-                self.vstate[register] &= ~UNSET
+            self._note_written(register, active)
 
     def touch_scalar(self, register: int, source: Decoded) -> None:
         """Note a write to a scalar register whose state is not zero."""
@@ -121,22 +121,35 @@ class Group:
         self.sinit[register] = True
         self.sstate[register] &= ~UNSET
 
-    def receive(self, row: int, value: Array, source: Decoded, queue: str) -> None:
-        """Write a loaded uint32[n, 64] to the active lanes of a register.
+    def receive(self, first: int, values: Array, source: Decoded, queue: str) -> None:
+        """Write loaded uint32[dwords, n, 64] to the active lanes of registers from ``first`` on.
 
         Operations of one counter return in order, so a load may replace an older one of its own
         kind; replacing one of another kind is reported.
         """
+        for row, value in enumerate(values, first):
+            if self.vstate[row]:
+                self._note_received(row, source, queue)
+            if self.full:
+                self.V[row] = value
+            else:
+                np.copyto(self.V[row], value, where=self.E)
+
+    def _note_received(self, row: int, source: Decoded, queue: str) -> None:
         if self.vstate[row] & HELD:
             self._report_held(row, source, self.E, "", "overwritten", queue)
         if self.vstate[row] & UNSET:
-            self.vinit[row] |= self.E
-            if self.vinit[row].all():
-                self.vstate[row] &= ~UNSET
-        if self.full:
-            self.V[row] = value
-        else:
-            np.copyto(self.V[row], value, where=self.E)
+            self._note_written(row, self.E)
+
+    def _note_written(self, row: int, lanes: Array) -> None:
+        """Note that bool[n, 64] ``lanes`` of an unset register hold a value, or were reported."""
+        if lanes is self.E:
+            if self.covered.get(row) is lanes:
+                return
+            self.covered[row] = lanes
+        self.vinit[row] |= lanes
+        if self.vinit[row].all():
+            self.vstate[row] &= ~UNSET
 
     def _report_held(
         self, key: int, source: Decoded, active: Array, name: str, verb: str, queue: str = ""
@@ -224,13 +237,14 @@ class Group:
         part.machine, part.pc = self.machine, self.pc
         part.set_mode(self.mode)
         part.n = len(rows)
-        part.V = self.V[:, rows]
-        part.S = self.S[:, rows]
+        part.V = self.V.take(rows, axis=1)
+        part.S = self.S.take(rows, axis=1)
         part.scc = self.scc[rows]
         part.E = self.E[rows]
         part.full = bool(part.E.all())
-        part.vinit = self.vinit[:, rows]
-        part.sinit = self.sinit[:, rows]
+        part.vinit = self.vinit.take(rows, axis=1)
+        part.sinit = self.sinit.take(rows, axis=1)
+        part.covered = {}
         part.vstate = bytearray(self.vstate)
         part.sstate = bytearray(self.sstate)
         part.wave = self.wave[rows]
@@ -258,6 +272,7 @@ class Group:
         for name in ("scc", "E", "wave", "workgroup"):
             setattr(whole, name, np.concatenate((getattr(self, name), getattr(other, name))))
         whole.full = self.full and other.full
+        whole.covered = {}
         whole.vstate = bytearray(a | b for a, b in zip(self.vstate, other.vstate, strict=True))
         whole.sstate = bytearray(a | b for a, b in zip(self.sstate, other.sstate, strict=True))
         whole.board = Scoreboard()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from netra_build.simulate.arrays import Array
+from netra_build.simulate.arrays import Array, Scratch
 from netra_build.simulate.memory import AddressSpace
 from netra_build.simulate.operands import Decoded
 from netra_build.simulate.scoreboard import Pending, Scoreboard
@@ -37,8 +37,10 @@ class Store(Protocol):
         """True when another wavefront could write what one has read."""
         ...
 
-    def load(self, g: Waves, address: Array, width: int, active: Array, source: Decoded) -> Array:
-        """Read ``width`` bytes per lane."""
+    def load(
+        self, g: Waves, address: Array, width: int, active: Array, source: Decoded
+    ) -> tuple[Array, Array]:
+        """Read ``width`` bytes per lane; also return where."""
         ...
 
     def store(
@@ -83,6 +85,7 @@ class Host(Protocol):
     memory: AddressSpace
     waves_per_workgroup: int
     code_base: int
+    scratch: Scratch
 
     @property
     def lds(self) -> Store:

@@ -14,7 +14,7 @@ from netra_build.asm.disassembly import parse_disassembly
 from netra_build.asm.metadata import KernelMetadata
 from netra_build.core.errors import BadInput
 from netra_build.simulate.arguments import Arguments, Geometry, Kernargs, build_kernargs
-from netra_build.simulate.arrays import LANES, Array
+from netra_build.simulate.arrays import LANES, Array, Scratch
 from netra_build.simulate.entry import (
     PRELOAD_ENTRY_BYTES,
     Entry,
@@ -174,6 +174,7 @@ class _Launch:
         self.options = options
         self.memory = AddressSpace()
         self.collector = Collector(options.max_findings)
+        self.scratch = Scratch()
         self.args = args
         items = geometry.block[0] * geometry.block[1] * geometry.block[2]
         self.waves = (items + LANES - 1) // LANES
@@ -287,6 +288,7 @@ class _Launch:
             self.options.budget,
             self.prepared.location,
             CODE_BASE,
+            scratch=self.scratch,
         )
 
     def _outputs(self) -> dict[str, Array]:
@@ -311,13 +313,8 @@ class _Launch:
             result[name] = flat.view(original.dtype).reshape(original.shape)
         return result
 
-    def _report(self, before: Mapping[str, int]) -> Report:
-        counts = self.prepared.program.counts()
-        executed = {
-            name: count - before.get(name, 0)
-            for name, count in counts.items()
-            if count > before.get(name, 0)
-        }
+    def _report(self, before: Mapping[int, int]) -> Report:
+        executed = self.prepared.program.counts_since(before)
         return Report(
             tuple(self.collector.kept),
             dict(self.collector.counts),

@@ -9,7 +9,7 @@ import numpy as np
 
 from netra_build.asm.disassembly import Instruction
 from netra_build.core.errors import BadInput, NetraError
-from netra_build.simulate.arrays import Array, first_true
+from netra_build.simulate.arrays import Array, Scratch, first_true
 from netra_build.simulate.findings import (
     DIVERGENT_BARRIER,
     ENDLESS_LOOP,
@@ -112,12 +112,18 @@ class Program:
         self.steps[pc] = step
         return step
 
-    def counts(self) -> dict[str, int]:
-        """Return the wave-instructions executed, by mnemonic."""
+    def counts(self) -> dict[int, int]:
+        """Return the wave-instructions executed, by address."""
+        return {pc: step.count for pc, step in self.steps.items()}
+
+    def counts_since(self, before: Mapping[int, int]) -> dict[str, int]:
+        """Return the wave-instructions executed since ``before``, by mnemonic in order."""
         result: dict[str, int] = {}
-        for step in self.steps.values():
-            name = step.source.source.mnemonic
-            result[name] = result.get(name, 0) + step.count
+        for pc, step in self.steps.items():
+            more = step.count - before.get(pc, 0)
+            if more:
+                name = step.source.source.mnemonic
+                result[name] = result.get(name, 0) + more
         return dict(sorted(result.items()))
 
 
@@ -141,6 +147,7 @@ class Machine:
     """Address at which the code object is loaded; program counters count from it."""
     waiting: list[tuple[Group, Step]] = field(default_factory=list)
     serial: int = 0
+    scratch: Scratch = field(default_factory=Scratch)
     ended: Array = field(default_factory=lambda: np.zeros(0, np.int64))
 
     def __post_init__(self) -> None:

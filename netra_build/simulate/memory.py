@@ -9,12 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from netra_build.simulate.arrays import Array
+from netra_build.simulate.byte_views import ByteViews
 from netra_build.simulate.findings import KERNARG_OVER_READ, OUT_OF_BOUNDS
 
 RED_ZONE_BYTES = 1 << 32
 """Distance kept free around every region, so that a stray 32-bit offset hits no neighbour."""
 
-_WHOLE = {8: np.uint64, 16: np.complex128}
 FIRST_BASE = 0x7E00_0000_0000
 ALIGNMENT = 256
 
@@ -33,18 +33,27 @@ class Region:
     """True once ``data`` is our own copy."""
     origin: object = None
     """The caller's array, to know it again."""
+    _views: ByteViews | None = None
 
     @property
     def end(self) -> int:
         """Address behind the last byte."""
         return self.base + self.data.size
 
-    def own(self) -> Array:
+    @property
+    def views(self) -> ByteViews:
+        """``data``, ready to be read from."""
+        if self._views is None:
+            self._views = ByteViews(self.data)
+        return self._views
+
+    def own(self) -> ByteViews:
         """Return ``data`` for writing; the caller's array is copied before the first store."""
         if not self.is_private:
             self.data = self.data.copy()
             self.is_private = True
-        return self.data
+            self._views = None
+        return self.views
 
 
 Report = Callable[[str, Array, str], None]
@@ -102,6 +111,43 @@ class AddressSpace:
                 distance, best = gap, f"{gap} bytes {text} ({region.data.size} bytes)"
         return f"address {address:#x} is {best or 'in no buffer'}"
 
+    # Addresses of the form start + lanes, as nearly all are
+
+    def load(self, start: Array, lanes: Array, active: Array, width: int, report: Report) -> Array:
+        """Load like ``gather`` at uint64[n, 1] ``start`` + unsigned [n, 64] ``lanes``.
+
+        Elements that are not active may hold anything.
+        """
+        region, end = self._holder(start, lanes, width)
+        if region is None or end > region.base + region.readable_bytes:
+            return self.gather(start + lanes, active, width, report)
+        offset = (start - np.uint64(region.base) + lanes).view(np.int64)
+        return region.views.load(offset, width)
+
+    def store(
+        self, start: Array, lanes: Array, active: Array, values: Array, width: int, report: Report
+    ) -> None:
+        """Store like ``scatter`` at uint64[n, 1] ``start`` + unsigned [n, 64] ``lanes``."""
+        region, end = self._holder(start, lanes, width)
+        if region is None or end > region.end or not region.writable or not active.any():
+            self.scatter(start + lanes, active, values, width, report)
+            return
+        offset = (start - np.uint64(region.base) + lanes).view(np.int64)
+        if not active.all():
+            offset, values = offset[active], values[:, active]
+        region.own().store(offset, values, width)
+
+    def _holder(self, start: Array, lanes: Array, width: int) -> tuple[Region | None, int]:
+        """Return the region of the lowest address and the end of what could be touched.
+
+        Both count lanes that are switched off as well.
+        """
+        first, last = _bounds(start)
+        nearest, farthest = _bounds(lanes)
+        return self.find(first + nearest), last + farthest + width
+
+    # Any addresses
+
     def gather(self, address: Array, active: Array, width: int, report: Report) -> Array:
         """Load ``width`` bytes (1, 2, or dwords) per element of uint64 ``address``.
 
@@ -126,7 +172,7 @@ class AddressSpace:
                 report(OUT_OF_BOUNDS, mask, f"store to the read-only {region.name}")
                 continue
             offset = (address[mask] - np.uint64(region.base)).astype(np.int64)
-            _store(region.own(), offset, values[:, mask], width)
+            region.own().store(offset, values[:, mask], width)
 
     def _by_region(
         self, address: Array, active: Array, width: int, report: Report
@@ -162,43 +208,16 @@ class AddressSpace:
         return result
 
 
+def _bounds(values: Array) -> tuple[int, int]:
+    """Return the smallest and the largest element."""
+    low, high = np.minimum.reduce(values, axis=None), np.maximum.reduce(values, axis=None)
+    return int(low), int(high)
+
+
 def _load_region(region: Region, address: Array, mask: Array, width: int, report: Report) -> Array:
     offset = (address - np.uint64(region.base)).view(np.int64)
     if region.readable_bytes != region.data.size:
         bad = (offset + width > region.readable_bytes) & mask
         if bad.any():
             report(KERNARG_OVER_READ, bad, f"read behind the last byte of {region.name}")
-    return _load(region.data, offset, width)
-
-
-def _load(data: Array, offset: Array, width: int) -> Array:
-    """Load from uint8 ``data`` at int64 byte ``offset`` (in bounds for active elements)."""
-    if width == 1:
-        return data.take(offset, mode="clip").astype(np.uint32)[None]
-    if width in _WHOLE and data.ctypes.data % width == 0 and not (offset & (width - 1)).any():
-        # One element per lane; its type only has the right size.
-        elements: Array = data[: data.size // width * width].view(_WHOLE[width])
-        loaded = elements.take(offset // width, mode="clip").view(np.uint32)
-        return np.moveaxis(loaded.reshape(*offset.shape, width // 4), -1, 0)
-    if width >= 4 and data.ctypes.data % 4 == 0 and not (offset & 3).any():
-        words = data[: data.size // 4 * 4].view(np.uint32)
-        first = offset >> 2
-        return np.stack([words.take(first + i, mode="clip") for i in range(width // 4)])
-    count = max(1, width // 4)
-    result = np.zeros((count, *offset.shape), np.uint32)
-    for at in range(width):
-        byte = data.take(offset + at, mode="clip").astype(np.uint32)
-        result[at // 4] |= byte << np.uint32(8 * (at % 4))
-    return result
-
-
-def _store(data: Array, offset: Array, values: Array, width: int) -> None:
-    """Store uint32[dwords, n] ``values`` to uint8 ``data`` at int64[n] byte ``offset``."""
-    if width >= 4 and data.ctypes.data % 4 == 0 and not (offset & 3).any():
-        words = data[: data.size // 4 * 4].view(np.uint32)
-        first = offset >> 2
-        for i in range(width // 4):
-            words[first + i] = values[i]
-        return
-    for at in range(width):
-        data[offset + at] = (values[at // 4] >> np.uint32(8 * (at % 4))).astype(np.uint8)
+    return region.views.load(offset, width)

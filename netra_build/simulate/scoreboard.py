@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,8 +21,7 @@ SCALAR_BASE = 1 << 16
 """Added to the number of a scalar register, so that one dictionary holds both kinds."""
 
 
-@dataclass(frozen=True)
-class Pending:
+class Pending(NamedTuple):
     """One memory operation that has been issued and not been waited for.
 
     ``lanes`` is bool[waves, 64] of the lanes it works for, or None for all. ``registers`` are
@@ -51,8 +50,7 @@ class Pending:
         present = None if self.present is None else self.present[chosen]
         if present is not None and not present.any():
             return None
-        return replace(
-            self,
+        return self._replace(
             lanes=None if self.lanes is None else self.lanes[chosen],
             present=present,
             places=None if self.places is None else self.places[:, chosen],
@@ -93,8 +91,7 @@ def _join_pending(left: Pending | None, right: Pending | None, sizes: tuple[int,
         count = known.places.shape[0]
         parts = [_places(side, size, count) for side, size in sides]
         places = np.concatenate(parts, axis=1)
-    return replace(
-        known,
+    return known._replace(
         lanes=None if lanes.all() else lanes,
         present=None if present.all() else present,
         places=places,
@@ -152,10 +149,12 @@ class Scoreboard:
                 held = self.by_register.get(register)
                 if held is None:
                     continue
-                held[:] = [p for p in held if p.serial != pending.serial]
-                if not held:
-                    del self.by_register[register]
-                    free.append(register)
+                if held[0].serial != pending.serial or len(held) > 1:
+                    held[:] = [p for p in held if p.serial != pending.serial]
+                    if held:
+                        continue
+                del self.by_register[register]
+                free.append(register)
         return free
 
     def due_vm(self, count: int) -> list[Slot]:

@@ -184,12 +184,10 @@ def scalar_dest(operand: Operand, dwords: int, source: Decoded) -> Put:
         for at in range(row, row + dwords):
             if g.sstate[at]:
                 g.touch_scalar(at, source)
-        if dwords == 1:
-            g.S[row] = value
-        else:
-            wide = np.asarray(value).astype(np.uint64, copy=False)
-            g.S[row] = (wide & np.uint64(0xFFFFFFFF)).astype(np.uint32)
-            g.S[row + 1] = (wide >> np.uint64(32)).astype(np.uint32)
+        # Storing into a register keeps the low half of a wide number.
+        g.S[row] = value
+        if dwords == 2:
+            g.S[row + 1] = value >> np.uint64(32)
         if is_exec:
             g.exec_changed()
 
@@ -246,41 +244,23 @@ def vector_source(operand: Operand, kind: str, source: Decoded, context: Context
         return lambda g: scalar(g)[:, None]
     if kind in ("u64", "b64", "i64", "f64"):
         return _vector_pair(context.row(operand, 2), DTYPE[kind], source)
-    row = context.row(operand)
-    if kind == "f32":
-        return _float_register(row, source)
-    if kind == "i32":
-        return _int_register(row, source)
-    return bits_register(row, source)
+    return _register(_VIEW.get(kind, "V"), context.row(operand), source)
 
 
 def bits_register(row: int, source: Decoded) -> Get:
     """Return a reader of one register as uint32[n, 64]."""
+    return _register("V", row, source)
 
+
+_VIEW = {"f32": "VF", "i32": "VI"}
+"""The view of the register file that holds elements of a kind; ``V`` for other kinds."""
+
+
+def _register(view: str, row: int, source: Decoded) -> Get:
     def get(g: Group) -> Array:
         if g.vstate[row]:
             g.check_vector(row, source)
-        result: Array = g.V[row]
-        return result
-
-    return get
-
-
-def _float_register(row: int, source: Decoded) -> Get:
-    def get(g: Group) -> Array:
-        if g.vstate[row]:
-            g.check_vector(row, source)
-        result: Array = g.VF[row]
-        return result
-
-    return get
-
-
-def _int_register(row: int, source: Decoded) -> Get:
-    def get(g: Group) -> Array:
-        if g.vstate[row]:
-            g.check_vector(row, source)
-        result: Array = g.VI[row]
+        result: Array = getattr(g, view)[row]
         return result
 
     return get
@@ -305,7 +285,7 @@ def vector_dest(operand: Operand, kind: str, source: Decoded, context: Context) 
     if kind in ("u64", "b64", "i64", "f64"):
         return lambda g, value: put_lanes(g, value, g.E)
     row = context.row(operand)
-    view = {"f32": "VF", "i32": "VI"}.get(kind, "V")
+    view = _VIEW.get(kind, "V")
 
     def put(g: Group, value: Array) -> None:
         if g.vstate[row]:
@@ -322,7 +302,7 @@ def vector_dest_lanes(operand: Operand, kind: str, source: Decoded, context: Con
     """Return a writer of a vector result for chosen lanes, bool[n, 64]."""
     wide = kind in ("u64", "b64", "i64", "f64")
     row = context.row(operand, 2 if wide else 1)
-    view = {"f32": "VF", "i32": "VI"}.get(kind, "V")
+    view = _VIEW.get(kind, "V")
 
     def put(g: Group, value: Array, lanes: Array) -> None:
         if g.vstate[row]:

@@ -14,23 +14,21 @@ F64 = np.float64
 _UNIT = 2.0**-53
 
 
-def exact_dot(a: Array, b: Array, c: Array) -> Array:
-    """Return float32 of a @ b + c, where the float64 product a @ b is known to be exact.
+def exact_dot(a: Array, b: Array, c: Array, unit: float) -> Array:
+    """Return float32 of unit * a @ b + c, where the float64 product is known to be exact.
 
-    Shapes: float64[n, rows, k] @ float64[n, k, columns] + float32[n, rows, columns]; an operand
-    that is the same for all n may come once.
+    Shapes: float64[n, rows, k] @ float64[n, k, columns] + float32[n, rows, columns]. What is the
+    same for all n, all rows or all columns may come once; then the result has it once, unless
+    another operand has all of them.
     """
-    return _canonical(round_sum(multiply(a, b), c.astype(F64)))
+    return _canonical(_rounded(np.matmul(a, b) * unit, c))
 
 
-def multiply(a: Array, b: Array) -> Array:
-    """Return a @ b; a single second operand for all products makes one large product of them."""
-    if len(b) == 1 and len(a) > 1:
-        n, rows, depth = a.shape
-        whole: Array = (a.reshape(n * rows, depth) @ b[0]).reshape(n, rows, b.shape[2])
-        return whole
-    product: Array = np.matmul(a, b)
-    return product
+def _rounded(product: Array, c: Array) -> Array:
+    """Return float32 of the float64 product + c; without an accumulator nothing can go wrong."""
+    if c.any():
+        return round_sum(product, c.astype(F64))
+    return (product + c).astype(F32, order="C")
 
 
 def rounded_dot(a: Array, b: Array, c: Array, significant_bits: int) -> Array:
@@ -40,24 +38,28 @@ def rounded_dot(a: Array, b: Array, c: Array, significant_bits: int) -> Array:
     error has a known bound, and where that leaves two float32 candidates, the products are
     summed exactly one by one. ``significant_bits`` is the width of the operands' mantissas.
     """
-    product = multiply(a, b)
+    product = np.matmul(a, b)
     exact_c = c.astype(F64)
-    result = round_sum(product, exact_c)
+    result = _rounded(product, c)
     depth = a.shape[-1]
     allowed = 53 - 2 * significant_bits - int(np.ceil(np.log2(depth + 1)))
     spread = _spread(a, 2)[:, :, None] + _spread(b, 1)[:, None, :]
     inexact = spread > allowed
     if not inexact.any():
         return _canonical(result)
-    size = multiply(np.abs(a), np.abs(b)) + np.abs(exact_c)
+    size = np.matmul(np.abs(a), np.abs(b)) + np.abs(exact_c)
     bound = size * ((depth + 8) * _UNIT)
     total = product + exact_c
     low, high = (total - bound).astype(F32), (total + bound).astype(F32)
     doubtful = (low.view(np.uint32) != high.view(np.uint32)) & np.isfinite(size) & inexact
-    for n, row, column in np.argwhere(doubtful):
-        products = (a[n % len(a), row] * b[n % len(b), :, column]).tolist()
-        products.append(float(exact_c[n, row, column]))
-        result[n, row, column] = _sum_once(products)
+    n, rows, columns = result.shape
+    every_a = np.broadcast_to(a, (n, rows, depth))
+    every_b = np.broadcast_to(b, (n, depth, columns))
+    every_c = np.broadcast_to(exact_c, result.shape)
+    for at, row, column in np.argwhere(doubtful):
+        products = (every_a[at, row] * every_b[at, :, column]).tolist()
+        products.append(float(every_c[at, row, column]))
+        result[at, row, column] = _sum_once(products)
     return _canonical(result)
 
 

@@ -6,10 +6,16 @@ from functools import lru_cache
 
 import numpy as np
 
-from netra_build.simulate.arrays import Array
+from netra_build.simulate.arrays import Array, Scratch
 
 F32 = np.float32
 F64 = np.float64
+_SINGLE_BIAS = 127
+_SINGLE_FRACTION = 23
+_DOUBLE_BIAS = 1023
+_DOUBLE_FRACTION = 52
+_CHUNK = 1 << 16
+"""Codes that are decoded at once: few enough that they stay in the cache between passes."""
 
 
 def half_to_single(bits: Array) -> Array:
@@ -89,18 +95,31 @@ class Minifloat:
             value[self.nan_code] = np.nan
         return np.concatenate([value, -value])
 
-    @lru_cache(maxsize=8)  # noqa: B019 - the few formats live as long as the module
-    def _pairs(self) -> Array:
-        """Return the values of every two neighbouring bytes as one complex number."""
-        value = np.resize(self.values(), 256)
-        code = np.arange(1 << 16)
-        pair = np.stack([value[code & 0xFF], value[code >> 8]], axis=-1)
-        return np.ascontiguousarray(pair).view(np.complex128).reshape(-1)
+    @property
+    def unit(self) -> float:
+        """What ``decode_bytes`` counts in."""
+        return 2.0 ** (_SINGLE_BIAS - self.bias)
 
-    def decode_bytes(self, codes: Array) -> Array:
-        """Return the float64 values of uint8 codes, two look-ups in one."""
-        packed = np.ascontiguousarray(codes).view("<u2")
-        return self._pairs().take(packed, mode="clip").view(np.float64)
+    def decode_bytes(self, codes: Array, result: Array, scratch: Scratch) -> None:
+        """Fill float64 ``result`` with the numbers of uint8 codes, in multiples of ``unit``.
+
+        Sign, exponent and fraction move into the fields of a float32, whose bias is larger.
+        """
+        codes, result = codes.reshape(-1), result.reshape(-1)
+        fields = scratch.array("float32 fields", (min(codes.size, _CHUNK),), np.int32)
+        shift = np.int32(_SINGLE_FRACTION - self.mantissa_bits)
+        kept = np.int32((self.sign - 1 << int(shift)) - (1 << 31))
+        for at in range(0, codes.size, _CHUNK):
+            part = codes[at : at + _CHUNK]
+            if (part & np.uint8(self.sign - 1)).max() > self.largest_code:
+                result[at : at + _CHUNK] = self.decode(part) / self.unit
+                continue
+            bits = fields[: part.size]
+            # The sign is extended, so that the shift takes it to the top as well.
+            np.copyto(bits, part.view(np.int8))
+            bits <<= shift
+            bits &= kept
+            result[at : at + _CHUNK] = bits.view(F32)
 
     def decode(self, codes: Array) -> Array:
         """Return the float64 values of ``codes``."""
@@ -113,24 +132,31 @@ class Minifloat:
         format without it, NaN. Formats with neither always saturate. Infinities saturate too.
         """
         exact = value.astype(F64)
-        magnitude = np.abs(exact)
-        finite = np.where(np.isfinite(magnitude), magnitude, 1.0)
-        # frexp gives zero the exponent of one half.
-        exponent = np.where(finite > 0, np.frexp(finite)[1] - 1, 1 - self.bias)
-        exponent = np.maximum(exponent, 1 - self.bias)
-        unit = exponent - self.mantissa_bits
-        steps = np.rint(np.ldexp(finite, -unit)).astype(np.int64)
-        code = steps + ((exponent + self.bias - 1) << self.mantissa_bits)
-        # A carry out of the mantissa moves the exponent by itself in this sum.
-        over = (code > self.largest_code) | np.isinf(magnitude)
-        beyond = self.largest_code if saturate or not self.special else self.infinity_code
-        code = np.where(over, beyond, code)
-        if self.special:
-            code = np.where(np.isnan(exact), self.nan_code, code)
-        else:
-            code = np.where(np.isnan(exact), self.largest_code, code)
         negative = np.signbit(exact)
+        magnitude = np.abs(exact)
+        code = self._nearest_code(magnitude)
+        beyond = self.largest_code if saturate or not self.special else self.infinity_code
+        # The bits of infinity and NaN count as larger than every number.
+        code = np.where(code > self.largest_code, beyond, code)
+        nan = np.isnan(magnitude)
+        if nan.any():
+            code = np.where(nan, self.nan_code if self.special else self.largest_code, code)
         return np.where(negative, code | self.sign, code).astype(np.uint32)
+
+    def _nearest_code(self, magnitude: Array) -> Array:
+        """Return the int64 code of float64 numbers of no sign, as if exponents had no end."""
+        bits = magnitude.view(np.int64)
+        dropped = np.int64(_DOUBLE_FRACTION - self.mantissa_bits)
+        # A carry out of the fraction moves the exponent by itself.
+        odd = (bits >> dropped) & 1
+        rounded = (bits + ((np.int64(1) << (dropped - 1)) - 1 + odd)) >> dropped
+        normal = rounded - ((_DOUBLE_BIAS - self.bias) << self.mantissa_bits)
+        tiny = magnitude < 2.0 ** (1 - self.bias)
+        if not tiny.any():
+            return normal
+        steps = np.rint(magnitude[tiny] * 2.0 ** (self.bias - 1 + self.mantissa_bits))
+        normal[tiny] = steps.astype(np.int64)
+        return normal
 
 
 E4M3 = Minifloat(4, 3, 7, "nan")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from netra_build.simulate.arrays import Array
@@ -17,22 +19,30 @@ _INFINITY = np.uint32(0x7F800000)
 _MAGNITUDE = np.uint32(0x7FFFFFFF)
 
 
-def fix_nan(result: Array, *sources: Array) -> Array:
-    """Give NaN results the hardware's bits: the first NaN source made quiet, else 0x7fc00000.
+def is_all_finite(values: Array) -> bool:
+    """True when no number is infinite or NaN; seldom false when they are just large.
 
-    The dot product of the result with itself is a cheap test for the common case without NaN.
+    The dot product with itself is the cheapest test.
     """
-    flat = result.ravel()
-    if np.isfinite(np.dot(flat, flat)):
+    flat = values.ravel()
+    return math.isfinite(flat.dot(flat))
+
+
+def fix_nan(result: Array, *sources: Array) -> Array:
+    """Give NaN results the hardware's bits: the first NaN source made quiet, else 0x7fc00000."""
+    if is_all_finite(result):
         return result
     nan = np.isnan(result)
     if not nan.any():
         return result
-    bits = np.full(result.shape, DEFAULT_NAN, np.uint32)
+    # Lanes that are switched off often hold junk, so only the NaNs themselves are looked at.
+    bits = np.full(np.count_nonzero(nan), DEFAULT_NAN, np.uint32)
     for source in reversed(sources):
-        wide = np.broadcast_to(source, result.shape)
-        bits = np.where(np.isnan(wide), wide.view(np.uint32) | QUIET, bits)
-    return np.where(nan, bits, np.ascontiguousarray(result).view(np.uint32)).view(F32)
+        part = np.broadcast_to(source, result.shape)[nan]
+        bits = np.where(np.isnan(part), part.view(np.uint32) | QUIET, bits)
+    fixed = np.array(result)
+    fixed.view(np.uint32)[nan] = bits
+    return fixed
 
 
 def add(a: Array, b: Array) -> Array:
@@ -123,6 +133,8 @@ def minimum(a: Array, b: Array) -> Array:
 
 def _extreme(result: Array, a: Array, b: Array, merge: np.ufunc) -> Array:
     """Settle zeros (equal operands merge their sign bits) and signalling NaNs."""
+    if np.asarray(result).all() and is_all_finite(np.asarray(a + b)):
+        return result
     ia, ib = np.asarray(a).view(np.uint32), np.asarray(b).view(np.uint32)
     bits = np.where(np.equal(a, b), merge(ia, ib), np.asarray(result).view(np.uint32))
     merged = bits.view(F32)

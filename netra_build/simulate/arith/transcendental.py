@@ -20,6 +20,7 @@ F64 = np.float64
 _EXACT = Context(prec=60, Emin=-9999, Emax=9999)
 _TIE_MASK = np.int64(0x1FFFFFFF)
 _TIE = np.int64(0x10000000)
+_LN_2 = _EXACT.ln(Decimal(2))
 _NEAR = np.int64(16)
 """How many float64 units an estimate may be off."""
 
@@ -39,9 +40,10 @@ def _round(estimate: Array, x: Array, exact: Exact) -> Array:
         # Subnormal results have ties half way between multiples of their unit.
         units = np.abs(estimate) / _SUBNORMAL_UNIT
         doubtful = np.where(tiny, np.abs(units - np.floor(units) - 0.5) < 2.0**-20, doubtful)
-    for at in np.argwhere(doubtful):
-        place = tuple(at)
-        result[place] = _nearest(exact(Decimal(float(x[place]))), estimate[place])
+    if doubtful.any():
+        for at in np.argwhere(doubtful):
+            place = tuple(at)
+            result[place] = _nearest(exact(Decimal(float(x[place]))), estimate[place])
     return result
 
 
@@ -78,10 +80,9 @@ def reciprocal_root(x: Array) -> Array:
 
 def exp2(x: Array) -> Array:
     """2**x."""
-    log2 = _EXACT.ln(Decimal(2))
 
     def exact(value: Decimal) -> Decimal:
-        return _EXACT.exp(_EXACT.multiply(value, log2))
+        return _EXACT.exp(_EXACT.multiply(value, _LN_2))
 
     # Beyond this range the result is zero or infinite; the bound keeps the estimate finite.
     bounded = np.clip(x.astype(F64), -1000.0, 1000.0)
@@ -90,10 +91,9 @@ def exp2(x: Array) -> Array:
 
 def log2(x: Array) -> Array:
     """Logarithm to base two; zero gives -infinity, a negative number NaN."""
-    base = _EXACT.ln(Decimal(2))
 
     def exact(value: Decimal) -> Decimal:
-        return _EXACT.divide(_EXACT.ln(value), base)
+        return _EXACT.divide(_EXACT.ln(value), _LN_2)
 
     return fix_nan(_round(np.log2(x.astype(F64)), x, exact), x)
 

@@ -31,13 +31,20 @@ JUNK_HALF = U(0xA5A5)
 class Place:
     """Where the lanes of one instruction access memory.
 
-    ``address`` is uint64[n, 64], ``active`` bool[n, 64]. ``room`` is None, or uint64[n, 64] bytes
-    that the buffer still holds behind the address: dwords beyond read zero and are not stored.
+    The address is uint64[n, 1] ``start`` + uint32 or uint64[n, 64] ``lanes``, and ``active``
+    bool[n, 64]. ``room`` is None, or uint64[n, 64] bytes that the buffer still holds behind the
+    address: dwords beyond read zero and are not stored.
     """
 
-    address: Array
+    start: Array
+    lanes: Array
     active: Array
     room: Array | None = None
+
+    @property
+    def address(self) -> Array:
+        """The address of every lane: uint64[n, 64]."""
+        return self.start + self.lanes
 
 
 Locate = Callable[[Group], Place]
@@ -68,14 +75,13 @@ def reporter(g: Group, d: Decoded) -> Report:
 def read(g: Group, d: Decoded, place: Place, width: int) -> Array:
     """Load ``width`` bytes per lane: uint32[dwords, n, 64]."""
     memory, report = g.machine.memory, reporter(g, d)
-    if place.room is None:
-        return memory.gather(place.address, place.active, width, report)
-    if not np.any((place.room < U64(width)) & place.active):
-        return memory.gather(place.address, place.active, width, report)
+    start, lanes, active, room = place.start, place.lanes, place.active, place.room
+    if room is None or not np.any((room < U64(width)) & active):
+        return memory.load(start, lanes, active, width, report)
     unit = min(width, 4)
     pieces = []
     for at in range(0, width, unit):
-        inside = place.active & (place.room >= U64(at + unit))
+        inside = active & (room >= U64(at + unit))
         pieces.append(memory.gather(place.address + U64(at), inside, unit, report))
     return np.concatenate(pieces)
 
@@ -83,12 +89,13 @@ def read(g: Group, d: Decoded, place: Place, width: int) -> Array:
 def write(g: Group, d: Decoded, place: Place, values: Array, width: int) -> None:
     """Store ``width`` bytes per lane from uint32[dwords, n, 64]."""
     memory, report = g.machine.memory, reporter(g, d)
-    if place.room is None or not np.any((place.room < U64(width)) & place.active):
-        memory.scatter(place.address, place.active, values, width, report)
+    start, lanes, active, room = place.start, place.lanes, place.active, place.room
+    if room is None or not np.any((room < U64(width)) & active):
+        memory.store(start, lanes, active, values, width, report)
         return
     unit = min(width, 4)
     for at in range(0, width, unit):
-        inside = place.active & (place.room >= U64(at + unit))
+        inside = active & (room >= U64(at + unit))
         memory.scatter(place.address + U64(at), inside, values[at // 4][None], unit, report)
 
 
@@ -119,6 +126,11 @@ def data_registers(d: Decoded, operand: Operand, count: int, context: Context) -
     return [bits_register(first + at, d) for at in range(count)]
 
 
+def _per_lane(values: Array, g: Group) -> Array:
+    """Stretch values to [n, 64]."""
+    return values if values.shape == g.E.shape else np.broadcast_to(values, g.E.shape)
+
+
 # Global and flat
 
 
@@ -127,13 +139,14 @@ def locate_global(d: Decoded, context: Context, address: Operand, base: Operand 
     extra = U64(d.number("offset") & 0xFFFF_FFFF_FFFF_FFFF)
     if base is None or base.text == "off":
         wide = vector_source(address, "u64", d, context)
-        return lambda g: Place(wide(g) + extra, g.E)
+        everywhere = np.full((1, 1), extra)
+        return lambda g: Place(everywhere, wide(g), g.E)
     narrow = vector_source(address, "u32", d, context)
     start = scalar_source(base, "u64", d)
 
     def locate(g: Group) -> Place:
-        total = (start(g) + extra)[:, None] + narrow(g).astype(U64)
-        return Place(np.broadcast_to(total, g.E.shape), g.E)
+        first = (start(g) + extra).reshape(-1, 1)
+        return Place(first, _per_lane(narrow(g), g), g.E)
 
     return locate
 
@@ -164,9 +177,8 @@ def locate_buffer(
         raw_room = np.where(total < limit, limit - total, U64(0))
         record_room = np.where(number < limit, U64(1 << 32), U64(0))
         room = np.where(stride == 0, raw_room, record_room)
-        full = g.E.shape
-        place = np.broadcast_to(start + total + number * stride, full)
-        return Place(place, g.E, np.broadcast_to(room, full))
+        lanes = _per_lane(total + number * stride, g)
+        return Place(start, lanes, g.E, _per_lane(room, g))
 
     return locate
 

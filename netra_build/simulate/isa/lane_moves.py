@@ -90,9 +90,12 @@ def _shifted(name: str, count: int) -> Array:
 
 @dataclass(frozen=True)
 class Dpp:
-    """One DPP control. ``lanes`` is the source lane per lane, -1 for none."""
+    """One DPP control."""
 
-    lanes: Array
+    source: Array
+    """int64[64]: the source lane per lane, 0 for none."""
+    reads: Array
+    """bool[64]: lanes that have a source."""
     writable: Array
     """bool[64]: row and bank mask."""
     zero_fill: bool
@@ -103,16 +106,16 @@ class Dpp:
         """Decode the control of a DPP instruction."""
         rows, banks = d.number("row_mask", 15), d.number("bank_mask", 15)
         writable = ((rows >> (_LANE // 16)) & 1 & (banks >> (_LANE % 16 // 4))) == 1
-        return Dpp(source_lanes(d), writable, "bound_ctrl" in d.modifiers)
+        lanes = source_lanes(d)
+        return Dpp(np.maximum(lanes, 0), lanes >= 0, writable, "bound_ctrl" in d.modifiers)
 
     def apply(self, g: Group, value: Array) -> tuple[Array, Array]:
         """Return the moved uint32[n, 64] operand and the lanes that the result is written to.
 
         The operand is copied first, so that a result in the same register cannot disturb it.
         """
-        source = np.where(self.lanes < 0, 0, self.lanes)
-        moved = value[:, source]
-        valid = (self.lanes >= 0) & (g.E if g.full else g.E[:, source])
+        moved = value.take(self.source, axis=1)
+        valid = self.reads if g.full else self.reads & g.E.take(self.source, axis=1)
         lanes = g.E & self.writable
         if self.zero_fill:
             return np.where(valid, moved, np.uint32(0)), lanes
@@ -120,11 +123,10 @@ class Dpp:
 
     def lanes_read(self, g: Group) -> Array:
         """Return which lanes of the operand matter: bool[n, 64]."""
-        source = np.where(self.lanes < 0, 0, self.lanes)
-        wanted = g.E & self.writable & (self.lanes >= 0)
+        wanted = g.E & self.writable & self.reads
         result = np.zeros_like(wanted)
         rows, lanes = np.nonzero(wanted)
-        result[rows, source[lanes]] = True
+        result[rows, self.source[lanes]] = True
         return result & g.E
 
 

@@ -65,7 +65,9 @@ def _address(d: Decoded, operand: Operand, context: Context) -> Get:
 
 def _keep(g: Group, places: list[Array]) -> Array | None:
     """Return places for the scoreboard where another wavefront could look at them."""
-    return np.stack(places) if g.machine.lds.tracks_readers else None
+    if not g.machine.lds.tracks_readers:
+        return None
+    return places[0][None] if len(places) == 1 else np.stack(places)
 
 
 def _read(shape: Shape) -> Callable[[Decoded, Context], Run]:
@@ -76,12 +78,9 @@ def _read(shape: Shape) -> Callable[[Decoded, Context], Run]:
 
         def run(g: Group) -> None:
             address = get(g) + offset
-            lds = g.machine.lds
-            values = loaded_registers(lds.load(g, address, shape.width, g.E, d), shape)
-            for row, value in zip(rows, values, strict=True):
-                g.receive(row, value, d, DS)
-            kept = _keep(g, [lds.places(g, address)])
-            g.issue(DS, d, rows, places=kept, width=shape.width)
+            values, place = g.machine.lds.load(g, address, shape.width, g.E, d)
+            g.receive(first, loaded_registers(values, shape), d, DS)
+            g.issue(DS, d, rows, places=_keep(g, [place]), width=shape.width)
 
         return run
 
@@ -94,15 +93,14 @@ def _read_two(width: int, unit: int) -> Callable[[Decoded, Context], Run]:
         get = _address(d, d.operands[1], context)
         count = width // 4
         first = context.row(d.operands[0], 2 * count)
+        rows = tuple(range(first, first + 2 * count))
 
         def run(g: Group) -> None:
-            address, lds, kept = get(g), g.machine.lds, []
+            address, lds = get(g), g.machine.lds
             loaded = [lds.load(g, address + offset, width, g.E, d) for offset in offsets]
-            for at, value in enumerate(np.concatenate(loaded)):
-                g.receive(first + at, value, d, DS)
-            kept = [lds.places(g, address + offset) for offset in offsets]
-            rows = tuple(range(first, first + 2 * count))
-            g.issue(DS, d, rows, places=_keep(g, kept), width=width)
+            g.receive(first, np.concatenate([values for values, _ in loaded]), d, DS)
+            kept = _keep(g, [place for _, place in loaded])
+            g.issue(DS, d, rows, places=kept, width=width)
 
         return run
 
@@ -174,13 +172,9 @@ def _transpose(bits: int) -> Callable[[Decoded, Context], Run]:
         def run(g: Group) -> None:
             if not g.full:
                 raise Unsupported("lanes switched off")
-            address, lds = get(g) + offset, g.machine.lds
-            loaded = lds.load(g, address, 8, g.E, d)
-            turned = _turn(loaded, bits, lanes_per_row, rows_per_tile)
-            for at in (0, 1):
-                g.receive(first + at, turned[at], d, DS)
-            kept = _keep(g, [lds.places(g, address)])
-            g.issue(DS, d, (first, first + 1), places=kept, width=8)
+            loaded, place = g.machine.lds.load(g, get(g) + offset, 8, g.E, d)
+            g.receive(first, _turn(loaded, bits, lanes_per_row, rows_per_tile), d, DS)
+            g.issue(DS, d, (first, first + 1), places=_keep(g, [place]), width=8)
 
         return run
 
@@ -224,8 +218,8 @@ def _atomic(atomic: Atomic, returns: bool, operands: int) -> Callable[[Decoded, 
         def run(g: Group) -> None:
             values = np.stack([part(g) for part in gets])
             before = _exchange(g, d, get(g) + offset, values, atomic)
-            for row, value in zip(rows, before if rows else (), strict=True):
-                g.receive(row, value, d, DS)
+            if rows:
+                g.receive(first, before, d, DS)
             g.issue(DS, d, rows)
 
         return run
@@ -284,7 +278,7 @@ def _exchange_lanes(
         result = pick(d, context)
 
         def run(g: Group) -> None:
-            g.receive(row, result(g), d, DS)
+            g.receive(row, result(g)[None], d, DS)
             g.issue(DS, d, (row,))
 
         return run

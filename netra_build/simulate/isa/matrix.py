@@ -8,15 +8,24 @@ notes only (see ``coverage``). Whether hardware rounds between partial sums is n
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from netra_build.simulate.arith import narrow
 from netra_build.simulate.arith.dot import exact_dot, rounded_dot
-from netra_build.simulate.arrays import LANES, Array
+from netra_build.simulate.arrays import LANES, Array, Scratch
 from netra_build.simulate.group import Group
 from netra_build.simulate.isa.cross_lane import everyone
+from netra_build.simulate.isa.matrix_tiles import (
+    Tile,
+    by_lane_group,
+    distinct,
+    operand_rows,
+    put_result,
+    result_matrix,
+    split_codes,
+)
 from netra_build.simulate.isa.table import register
 from netra_build.simulate.machine import Run
 from netra_build.simulate.operands import Decoded, Operand, Unsupported
@@ -26,137 +35,53 @@ U = np.uint32
 F64 = np.float64
 
 
+Decode = Callable[[Array, Array, Scratch], None]
+"""Fills a float64 array with the numbers that element codes stand for."""
+
+
 @dataclass(frozen=True)
 class Format:
     """An operand's element type. ``exact`` marks ranges whose dot products fit in float64."""
 
     name: str
     bits: int
-    decode: Callable[[Array], Array]
+    decode: Decode
     significant_bits: int
     exact: bool = False
     interleaved: bool = False
     """Eight-bit operands of the f8f6f4 forms: two halves of 16 consecutive k each."""
+    unit: float = 1.0
+    """What decoded numbers are multiples of."""
 
 
-def _from_bf16(codes: Array) -> Array:
-    return narrow.bf16_to_single(codes.astype(U)).astype(F64)
+def _viewed_as(dtype: type) -> Decode:
+    """Return a decoder of codes that numpy has a type for."""
+    return lambda codes, result, _scratch: np.copyto(result, codes.view(dtype))
 
 
-def _from_f16(codes: Array) -> Array:
-    return codes.astype(np.uint16).view(np.float16).astype(F64)
+def _looked_up(form: narrow.Minifloat) -> Decode:
+    """Return a decoder of codes narrower than a byte."""
+    return lambda codes, result, _scratch: np.copyto(result, form.decode(codes))
 
 
-def _from_f32(codes: Array) -> Array:
-    return np.ascontiguousarray(codes).view(np.float32).astype(F64)
-
-
-def _from_i8(codes: Array) -> Array:
-    return np.ascontiguousarray(codes).view(np.int8).astype(np.int64)
+def _from_bf16(codes: Array, result: Array, _scratch: Scratch) -> None:
+    np.copyto(result, narrow.bf16_to_single(codes.astype(U)))
 
 
 BF16 = Format("bf16", 16, _from_bf16, 8)
-F16 = Format("f16", 16, _from_f16, 11)
-F32 = Format("f32", 32, _from_f32, 24)
-I8 = Format("i8", 8, _from_i8, 8)
-FP8 = Format("fp8", 8, narrow.E4M3.decode_bytes, 4, exact=True)
-BF8 = Format("bf8", 8, narrow.E5M2.decode_bytes, 3)
+F16 = Format("f16", 16, _viewed_as(np.float16), 11)
+F32 = Format("f32", 32, _viewed_as(np.float32), 24)
+I8 = Format("i8", 8, _viewed_as(np.int8), 8)
+FP8 = Format("fp8", 8, narrow.E4M3.decode_bytes, 4, exact=True, unit=narrow.E4M3.unit)
+BF8 = Format("bf8", 8, narrow.E5M2.decode_bytes, 3, unit=narrow.E5M2.unit)
 BY_SELECTOR = (
-    Format("fp8", 8, narrow.E4M3.decode_bytes, 4, exact=True, interleaved=True),
-    Format("bf8", 8, narrow.E5M2.decode_bytes, 3, interleaved=True),
-    Format("fp6", 6, narrow.E2M3.decode, 4, exact=True),
-    Format("bf6", 6, narrow.E3M2.decode, 3, exact=True),
-    Format("fp4", 4, narrow.E2M1.decode, 2, exact=True),
+    replace(FP8, interleaved=True),
+    replace(BF8, interleaved=True),
+    Format("fp6", 6, _looked_up(narrow.E2M3), 4, exact=True),
+    Format("bf6", 6, _looked_up(narrow.E3M2), 3, exact=True),
+    Format("fp4", 4, _looked_up(narrow.E2M1), 2, exact=True),
 )
 """Formats of the f8f6f4 forms by the number in cbsz (first operand) and blgp (second)."""
-
-
-@dataclass(frozen=True)
-class Tile:
-    """One shape: ``size`` rows and columns, depth ``k``, ``blocks`` independent products."""
-
-    size: int
-    k: int
-    blocks: int = 1
-
-    @property
-    def groups(self) -> int:
-        """Lane groups that share a row."""
-        return LANES // self.size
-
-    @property
-    def results(self) -> int:
-        """Result registers."""
-        return self.size * self.size * self.blocks // LANES
-
-    def operand_registers(self, bits: int) -> int:
-        """Registers of one operand with elements of ``bits``."""
-        per_lane = self.size * self.k * self.blocks // LANES
-        return per_lane * bits // 32
-
-
-# Registers to matrices
-
-
-def codes_of(registers: Array, bits: int) -> Array:
-    """Split uint32[registers, n, 64] into element codes: [n, 64, elements]."""
-    packed = np.ascontiguousarray(np.moveaxis(registers, 0, -1))
-    if bits == 32:
-        return packed
-    if bits == 16:
-        return packed.view(np.uint16)
-    octets = packed.view(np.uint8)
-    if bits == 8:
-        return octets
-    if bits == 4:
-        return np.stack([octets & 15, octets >> 4], axis=-1).reshape(*octets.shape[:2], -1)
-    digits = np.unpackbits(octets, axis=-1, bitorder="little")
-    weights = np.array([1, 2, 4, 8, 16, 32], np.uint8)
-    result: Array = (
-        (digits.reshape(*octets.shape[:2], -1, 6) * weights).sum(axis=-1).astype(np.uint8)
-    )
-    return result
-
-
-def operand_matrix(registers: Array, tile: Tile, fmt: Format, *, second: bool) -> Array:
-    """Return an operand as [n * blocks, size, k], the second one as [n * blocks, k, size].
-
-    Codes are moved before they are decoded, since a code is a fraction of a float64.
-    """
-    codes = codes_of(registers, fmt.bits)
-    n, _, count = codes.shape
-    by_lane = codes.reshape(n, tile.groups, tile.size, count)
-    if tile.blocks > 1:
-        # Lane groups hold blocks instead of ranges of k.
-        blocks = by_lane.reshape(n * tile.blocks, tile.size, count)
-        return fmt.decode(blocks.swapaxes(1, 2) if second else blocks)
-    if fmt.interleaved:
-        halves = by_lane.reshape(n, tile.groups, tile.size, 2, count // 2)
-        ordered = halves.transpose((0, 3, 1, 4, 2) if second else (0, 2, 3, 1, 4))
-    else:
-        ordered = by_lane.transpose((0, 1, 3, 2) if second else (0, 2, 1, 3))
-    shape = (n, tile.k, tile.size) if second else (n, tile.size, tile.k)
-    return fmt.decode(ordered.reshape(shape))
-
-
-def result_matrix(registers: Array, tile: Tile) -> Array:
-    """Return result registers [r, n, 64] as [n, blocks, rows, columns]."""
-    n = registers.shape[1]
-    if tile.size == 4:
-        return registers.reshape(4, n, tile.blocks, 4).transpose(1, 2, 0, 3)
-    quads = tile.size * tile.size // LANES // 4
-    split = registers.reshape(tile.blocks, quads, 4, n, tile.groups, tile.size)
-    return split.transpose(3, 0, 1, 4, 2, 5).reshape(n, tile.blocks, tile.size, tile.size)
-
-
-def result_registers(matrix: Array, tile: Tile) -> Array:
-    """Undo ``result_matrix``."""
-    n = matrix.shape[0]
-    if tile.size == 4:
-        return matrix.transpose(2, 0, 1, 3).reshape(4, n, LANES)
-    quads = tile.size * tile.size // LANES // 4
-    split = matrix.reshape(n, tile.blocks, quads, tile.groups, 4, tile.size)
-    return split.transpose(1, 2, 4, 0, 3, 5).reshape(tile.results, n, LANES)
 
 
 # Reading and writing whole operands, EXEC ignored
@@ -175,42 +100,23 @@ def _whole(operand: Operand, count: int, d: Decoded, context: Context) -> Get:
     return get
 
 
-def alike(registers: Array, tile: Tile, scale: object) -> Array:
-    """Return the registers of one wavefront if all hold the same, as activations often do."""
-    first = registers[0]
-    if tile.blocks > 1 or scale is not None or not (first == first[:1]).all():
-        return registers
-    return registers[:, :1] if (registers == registers[:, :1]).all() else registers
-
-
 def _accumulator(operand: Operand, tile: Tile, d: Decoded, context: Context) -> Get:
+    """Return a reader of the accumulator: uint32[n * blocks, rows, columns], or one constant."""
     if is_vector(operand):
-        return _whole(operand, tile.results, d, context)
+        whole = _whole(operand, tile.results, d, context)
+        return lambda g: result_matrix(whole(g), tile)
     if operand.kind not in ("int", "float"):
         raise Unsupported(f'operand "{operand.text}"')
-    value = constant(operand, "u32")
-    return lambda g: np.full((tile.results, g.n, LANES), value, U)
+    same = np.full((1, 1, 1), constant(operand, "u32"))
+    return lambda g: same
 
 
-def _write(g: Group, first: int, values: Array, d: Decoded) -> None:
-    for at, value in enumerate(values):
-        row = first + at
+def _write(g: Group, first: int, matrix: Array, tile: Tile, d: Decoded) -> None:
+    """Write uint32[n * blocks, rows, columns] to the result registers."""
+    for row in range(first, first + tile.results):
         if g.vstate[row]:
             g.touch_vector(row, d, everyone(g))
-        g.V[row] = value
-
-
-def multiply(a: Array, b: Array, c: Array, significant_bits: int) -> Array:
-    """Return [n, blocks, rows, columns] float32 results of operand matrices and accumulator.
-
-    ``significant_bits`` is zero when the float64 product is known to be exact.
-    """
-    start = c.reshape(-1, *c.shape[-2:])
-    if significant_bits:
-        result = rounded_dot(a, b, start, significant_bits)
-    else:
-        result = exact_dot(a, b, start)
-    return result.reshape(c.shape)
+    put_result(g.V[first : first + tile.results], matrix, tile)
 
 
 def _float_form(name: str, tile: Tile, first: Format, second: Format) -> None:
@@ -232,18 +138,43 @@ def _build_float(
     get_c = _accumulator(d.operands[3], tile, d, context)
     row = context.row(d.operands[0], tile.results)
     exact = first.exact and second.exact and scale is None
-    bits = 0 if exact else max(first.significant_bits, second.significant_bits)
+    bits = max(first.significant_bits, second.significant_bits)
+
+    unit = first.unit * second.unit
 
     def run(g: Group) -> None:
-        a = operand_matrix(alike(get_a(g), tile, scale), tile, first, second=False)
-        b = operand_matrix(alike(get_b(g), tile, scale), tile, second, second=True)
-        c = result_matrix(get_c(g).view(np.float32), tile)
+        a = _operand(g, "first", get_a(g), tile, first, scale is None)
+        b = _operand(g, "second", get_b(g), tile, second, scale is None)
+        c = get_c(g).view(np.float32)
         if scale is not None:
             a, b = scale(g, a, b)
-        result = np.ascontiguousarray(multiply(a, b, c, bits)).view(U)
-        _write(g, row, result_registers(result, tile), d)
+        columns = b.swapaxes(1, 2)
+        if exact:
+            result = exact_dot(a, columns, c, unit)
+        else:
+            result = rounded_dot(a * unit if unit != 1.0 else a, columns, c, bits)
+        _write(g, row, result.view(U), tile, d)
 
     return run
+
+
+def _operand(
+    g: Group, name: str, registers: Array, tile: Tile, fmt: Format, may_repeat: bool
+) -> Array:
+    """Return float64[n * blocks, rows, k] in multiples of the format's unit.
+
+    ``may_repeat`` lets one row or wavefront stand for all when they are equal. The second operand
+    is the same with columns for rows.
+    """
+    parts = by_lane_group(registers, tile)
+    if may_repeat and tile.blocks == 1:
+        parts = distinct(parts)
+    scratch = g.machine.scratch
+    rows = operand_rows(parts, tile, scratch, interleaved=fmt.interleaved)
+    codes = split_codes(rows, fmt.bits)
+    numbers = scratch.array(f"{name} operand", codes.shape, F64)
+    fmt.decode(codes, numbers, scratch)
+    return numbers
 
 
 # Operand formats chosen by the instruction, and block scales
@@ -284,7 +215,7 @@ def _scaled_form(name: str, tile: Tile) -> None:
             scaled = []
             for get, byte in zip(gets, bytes_used, strict=True):
                 scaled.append(np.repeat(_scale_values(get(g), byte, tile), 32, axis=2))
-            return a * scaled[0], b * scaled[1].swapaxes(1, 2)
+            return a * scaled[0], b * scaled[1]
 
         return _build_float(d, context, tile, first, second, scale)
 
@@ -310,14 +241,13 @@ def _integer_form(name: str, tile: Tile) -> None:
         row = context.row(d.operands[0], tile.results)
 
         def run(g: Group) -> None:
-            a = operand_matrix(get_a(g), tile, I8, second=False)
-            b = operand_matrix(get_b(g), tile, I8, second=True)
-            c = result_matrix(get_c(g).view(np.int32), tile)
-            total = np.matmul(a, b).reshape(c.shape) + c
+            a = _operand(g, "first", get_a(g), tile, I8, True)
+            b = _operand(g, "second", get_b(g), tile, I8, True)
+            # Sums of 8-bit products are exact in float64.
+            total = np.matmul(a, b.swapaxes(1, 2)).astype(np.int64) + get_c(g).view(np.int32)
             if saturate:
                 total = np.clip(total, -(2**31), 2**31 - 1)
-            bits = np.ascontiguousarray((total & 0xFFFFFFFF).astype(U))
-            _write(g, row, result_registers(bits, tile), d)
+            _write(g, row, (total & 0xFFFFFFFF).astype(U), tile, d)
 
         return run
 

@@ -32,7 +32,7 @@ def dwords_of(kind: str) -> int:
 
 def set_scc(g: Group, value: Array) -> None:
     """Set SCC of every wavefront from bool[n] or one bool."""
-    g.scc = np.broadcast_to(value, (g.n,)).copy()
+    g.scc = value if value.shape == g.scc.shape else np.full(g.n, value)
 
 
 def binary(

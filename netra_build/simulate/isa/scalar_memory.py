@@ -14,6 +14,7 @@ from netra_build.simulate.scoreboard import SCALAR_BASE, SM
 from netra_build.simulate.sources import Context, Get, scalar_row, scalar_source
 
 DWORD = np.uint64(4)
+NOTHING = np.zeros((1, 1), np.uint64)
 
 
 def scalar_reporter(g: Group, d: Decoded) -> Report:
@@ -57,10 +58,10 @@ def _load(name: str, dwords: int) -> None:
 
         def run(g: Group) -> None:
             address = (base(g) + offset(g)) & np.uint64(0xFFFF_FFFF_FFFF_FFFC)
-            active = np.ones(g.n, np.bool_)
+            active = np.ones((g.n, 1), np.bool_)
             report = scalar_reporter(g, d)
-            values = g.machine.memory.gather(address, active, 4 * dwords, report)
-            _receive(g, d, row, values)
+            values = g.machine.memory.load(address[:, None], NOTHING, active, 4 * dwords, report)
+            _receive(g, d, row, values[..., 0])
 
         return run
 

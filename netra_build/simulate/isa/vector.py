@@ -112,7 +112,8 @@ def _source(spec: Spec, d: Decoded, context: Context, at: int, operand: Operand)
     elif kind in NARROW:
         high = d.encoding != "sdwa" and d.flag_list("op_sel", len(spec.src) + 1, 0)[at] == 1
         get = half_register(get, high)
-    get = _typed(get, kind)
+    if raw_kind != kind or kind in NARROW:
+        get = _typed(get, kind)
     if kind == "f32" and not spec.is_move:
         get = _flushing(get)
     return modified(get, operand, kind)

@@ -80,8 +80,7 @@ def build_load(d: Decoded, context: Context, locate: Locate, shape: Shape, flat:
 
     def run(g: Group) -> None:
         raw = read(g, d, locate(g), shape.width)
-        for row, value in zip(rows, loaded_registers(raw, shape), strict=True):
-            g.receive(row, value, d, VM)
+        g.receive(first, loaded_registers(raw, shape), d, VM)
         g.issue(VM, d, rows)
         if flat:
             g.issue(DS, d, rows)
@@ -139,8 +138,8 @@ def build_atomic(
     def run(g: Group) -> None:
         values = np.stack([get(g) for get in gets])
         before = _exchange(g, d, locate(g), values, atomic)
-        for row, value in zip(rows, before if rows else (), strict=True):
-            g.receive(row, value, d, VM)
+        if rows:
+            g.receive(first, before, d, VM)
         g.issue(VM, d, rows)
         if flat:
             g.issue(DS, d, rows)
@@ -158,7 +157,7 @@ def _exchange(g: Group, d: Decoded, place: Place, values: Array, atomic: Atomic)
     for turn in rounds(place.address[rows, lanes]):
         chosen = np.zeros_like(active)
         chosen[rows[turn], lanes[turn]] = True
-        part = Place(place.address, chosen)
+        part = Place(place.start, place.lanes, chosen)
         old = read(g, d, part, atomic.width)
         new = np.zeros_like(old)
         new[:, chosen] = atomic.combine(old[:, chosen], values[:, chosen])

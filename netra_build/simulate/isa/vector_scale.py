@@ -14,7 +14,7 @@ from netra_build.simulate.arith import narrow
 from netra_build.simulate.arith.narrow import E2M1, E2M3, E3M2, E4M3, E5M2, Minifloat
 from netra_build.simulate.arrays import Array
 from netra_build.simulate.group import Group
-from netra_build.simulate.isa.matrix import codes_of
+from netra_build.simulate.isa.matrix_tiles import codes_of
 from netra_build.simulate.isa.table import register
 from netra_build.simulate.isa.vector import modified
 from netra_build.simulate.machine import Run

@@ -104,6 +104,10 @@ class Host(Protocol):
         """Number a memory operation."""
         ...
 
+    def charge(self, steps: int) -> None:
+        """Take from the budget what an instruction costs beyond its weight."""
+        ...
+
     def branch(self, g: Any, taken: Array, target: int, next_pc: int) -> Outcome:
         """Go two ways."""
         ...

@@ -274,9 +274,13 @@ class Machine:
         there.pc, here.pc = target, next_pc
         return [here, there]
 
+    def charge(self, steps: int) -> None:
+        """Take from the budget what an instruction costs beyond its weight, in cheap ones."""
+        self.budget -= steps
+
     def _charge_copy(self, g: Group) -> None:
         """Splitting and joining copy registers: a program may not do that without end."""
-        self.budget -= g.V.nbytes // COPY_BYTES_PER_STEP
+        self.charge(g.V.nbytes // COPY_BYTES_PER_STEP)
 
     def end(self, g: Group) -> list[Group]:
         """Note that all wavefronts of ``g`` ended."""

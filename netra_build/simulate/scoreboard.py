@@ -13,6 +13,9 @@ from netra_build.simulate.operands import Decoded
 VM_CAPACITY = 63
 LGKM_CAPACITY = 15
 
+SCALAR_LOADS_KEPT = 256
+"""More than can hold registers; any further ones are inert."""
+
 VM = "vm"
 DS = "ds"
 SM = "sm"
@@ -135,6 +138,17 @@ class Scoreboard:
             retire(self.ds.pop(0))
         slots.append((pending,))
         self.hold(pending)
+        if len(self.sm) > SCALAR_LOADS_KEPT:
+            self._forget_inert()
+
+    def _forget_inert(self) -> None:
+        """Drop old scalar loads whose registers were overwritten; a loop may issue any number."""
+        keep = len(self.sm) - LGKM_CAPACITY
+        old = [slot for slot in self.sm[:keep] if any(self._holds(p) for p in slot)]
+        self.sm[:keep] = old
+
+    def _holds(self, pending: Pending) -> bool:
+        return any(pending in self.by_register.get(key, ()) for key in pending.registers)
 
     def hold(self, pending: Pending) -> None:
         """Mark the registers of ``pending`` as held back."""

@@ -12,6 +12,7 @@ import pytest
 
 from netra_build.simulate.arith import bits, division, dot, double, narrow, single
 from netra_build.simulate.arith import transcendental as special
+from netra_build.simulate.arrays import Scratch
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
@@ -175,6 +176,20 @@ def test_hard_case_of_the_exponential():
     assert found == [correctly_rounded(value) for value in exact]
 
 
+def test_a_hard_case_in_all_lanes_is_decided_once():
+    """Decimal arithmetic takes a hundred times as long as all other lanes together."""
+    asked = []
+
+    def exact(value: Decimal) -> Decimal:
+        asked.append(value)
+        return Decimal(1) + Decimal(2) ** -24 + Decimal(2) ** -60
+
+    estimate = np.full((256, 64), 1.0 + 2.0**-24)
+    found = special._round(estimate, np.full((256, 64), 0.5, np.float32), exact)
+    assert set(found.reshape(-1).tolist()) == {1.0 + 2.0**-23}
+    assert asked == [Decimal("0.5")]
+
+
 def test_sine_of_exact_turns():
     turns = np.array([0.0, 0.25, 0.5, 0.75, 1.0, -0.25, 1024.25, 1 / 12], np.float32)
     sine = special.sine(turns).tolist()
@@ -192,6 +207,50 @@ def test_matrix_sums_are_exact_where_doubles_lose_bits():
     assert dot.rounded_dot(a, b, zero, 8)[0, 0, 0] == 2.0**24
     b = np.array([[[2.0**80], [1.0], [-(2.0**80)]]])
     assert dot.rounded_dot(a, b, zero, 8)[0, 0, 0] == 1.0
+
+
+def test_matrix_sums_tell_how_many_were_summed_one_by_one():
+    counts: list[int] = []
+    ones = np.ones((1, 2, 3))
+    zero = np.zeros((1, 1, 1), np.float32)
+    dot.rounded_dot(ones, ones.swapaxes(1, 2), zero, 8, counts.append)
+    b = np.array([[[2.0**80, 1.0], [1.0, 1.0], [-(2.0**80), 1.0]]])
+    dot.rounded_dot(ones, b, zero, 8, counts.append)
+    assert counts == [2]
+
+
+def test_matrix_sums_of_what_all_rows_or_columns_share():
+    """Whatever comes once stands for all; the accumulator may still differ everywhere."""
+    random = np.random.default_rng(8)
+    a, b = random.integers(-8, 8, (1, 1, 6)) * 1.0, random.integers(-8, 8, (3, 6, 4)) * 1.0
+    c = random.integers(-8, 8, (3, 5, 4)).astype(np.float32)
+    wanted = [
+        [[sum(a[0, 0] * b[n, :, j]) + c[n, i, j] for j in range(4)] for i in range(5)]
+        for n in range(3)
+    ]
+    assert dot.exact_dot(a, b, c, 1.0).tolist() == wanted
+    assert dot.rounded_dot(a, b, c, 8).tolist() == wanted
+    turned = [np.swapaxes(np.array(m), 1, 2) for m in (b, a, c)]
+    assert dot.exact_dot(*turned, 1.0).tolist() == np.swapaxes(np.array(wanted), 1, 2).tolist()
+    none = np.full((1, 1, 1), -0.0, np.float32)
+    assert dot.exact_dot(a, b, none, 2.0).tolist() == [
+        [[2 * sum(a[0, 0] * b[n, :, j]) for j in range(4)]] for n in range(3)
+    ]
+
+
+def test_every_byte_of_an_eight_bit_float_is_decoded():
+    codes = np.arange(256).astype(np.uint8)
+    for fmt, kind in (
+        (narrow.E4M3, ml_dtypes.float8_e4m3fn),
+        (narrow.E5M2, ml_dtypes.float8_e5m2),
+    ):
+        wanted = codes.view(kind).astype(np.float64)
+        for part in (codes, codes[np.isfinite(wanted)]):
+            result = np.empty(part.shape)
+            fmt.decode_bytes(part, result, Scratch())
+            # Texts tell zeros apart and find NaNs alike.
+            expected = part.view(kind).astype(np.float64)
+            assert str((result * fmt.unit).tolist()) == str(expected.tolist())
 
 
 def test_matrix_sums_against_fractions():

@@ -131,6 +131,26 @@ def test_scalar_loads_leave_only_at_zero():
     assert serials(board.due_lgkm(0)) == [[2], [0], [3]]
 
 
+def test_a_loop_of_scalar_loads_takes_bounded_memory():
+    """A load that was overwritten holds nothing, but nothing waits for it either."""
+    board = Scoreboard()
+    for serial in range(2000):
+        board.by_register.pop(1, None)
+        board.issue(pending(serial, SM, (1,)), lambda _: None)
+    assert len(board.sm) <= 512
+    assert serials(board.sm)[-1] == [1999]
+
+
+def test_scalar_loads_that_hold_a_register_are_kept():
+    board = Scoreboard()
+    board.issue(pending(0, SM, (2,)), lambda _: None)
+    for serial in range(1, 2000):
+        board.by_register.pop(1, None)
+        board.issue(pending(serial, SM, (1,)), lambda _: None)
+    assert serials(board.sm)[0] == [0]
+    assert 2 in board.by_register
+
+
 def test_a_register_is_free_when_its_last_load_is():
     board = Scoreboard()
     board.issue(pending(1, registers=(7, 8)), lambda _: None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -31,12 +32,19 @@ def _rounded(product: Array, c: Array) -> Array:
     return (product + c).astype(F32, order="C")
 
 
-def rounded_dot(a: Array, b: Array, c: Array, significant_bits: int) -> Array:
+def rounded_dot(
+    a: Array,
+    b: Array,
+    c: Array,
+    significant_bits: int,
+    charge: Callable[[int], None] = lambda _: None,
+) -> Array:
     """Return the float32 nearest to the exact a @ b + c; each single product must be exact.
 
     Where the operands' exponents lie close together the float64 product is exact. Elsewhere its
     error has a known bound, and where that leaves two float32 candidates, the products are
     summed exactly one by one. ``significant_bits`` is the width of the operands' mantissas.
+    ``charge`` is told how many results that was done for.
     """
     product = np.matmul(a, b)
     exact_c = c.astype(F64)
@@ -56,7 +64,9 @@ def rounded_dot(a: Array, b: Array, c: Array, significant_bits: int) -> Array:
     every_a = np.broadcast_to(a, (n, rows, depth))
     every_b = np.broadcast_to(b, (n, depth, columns))
     every_c = np.broadcast_to(exact_c, result.shape)
-    for at, row, column in np.argwhere(doubtful):
+    hard = np.argwhere(doubtful)
+    charge(len(hard))
+    for at, row, column in hard:
         products = (every_a[at, row] * every_b[at, :, column]).tolist()
         products.append(float(every_c[at, row, column]))
         result[at, row, column] = _sum_once(products)

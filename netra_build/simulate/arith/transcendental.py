@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from decimal import Context, Decimal
+from functools import lru_cache
 
 import numpy as np
 
@@ -41,15 +42,18 @@ def _round(estimate: Array, x: Array, exact: Exact) -> Array:
         units = np.abs(estimate) / _SUBNORMAL_UNIT
         doubtful = np.where(tiny, np.abs(units - np.floor(units) - 0.5) < 2.0**-20, doubtful)
     if doubtful.any():
-        for at in np.argwhere(doubtful):
-            place = tuple(at)
-            result[place] = _nearest(exact(Decimal(float(x[place]))), estimate[place])
+        # All lanes of a launch may hold the same number, over and over.
+        values, inverse = np.unique(x[doubtful], return_inverse=True)
+        nearest = [_nearest(exact, float(value)) for value in values]
+        result[doubtful] = np.array(nearest, F32)[inverse]
     return result
 
 
-def _nearest(value: Decimal, estimate: float) -> np.float32:
-    """Return the float32 nearest to ``value``, known to be next to ``estimate``."""
-    middle = F32(estimate)
+@lru_cache(maxsize=1 << 12)
+def _nearest(exact: Exact, x: float) -> np.float32:
+    """Return the float32 nearest to f(x)."""
+    value = exact(Decimal(x))
+    middle = F32(float(value))
     choices = (np.nextafter(middle, F32(-np.inf)), middle, np.nextafter(middle, F32(np.inf)))
 
     def key(choice: np.float32) -> tuple[Decimal, int]:
@@ -69,33 +73,33 @@ def square_root(x: Array) -> Array:
     return fix_nan(np.sqrt(x.astype(F64)).astype(F32), x)
 
 
+def _exact_reciprocal_root(value: Decimal) -> Decimal:
+    return _EXACT.divide(Decimal(1), _EXACT.sqrt(value))
+
+
 def reciprocal_root(x: Array) -> Array:
     """1 / sqrt(x)."""
+    return fix_nan(_round(1.0 / np.sqrt(x.astype(F64)), x, _exact_reciprocal_root), x)
 
-    def exact(value: Decimal) -> Decimal:
-        return _EXACT.divide(Decimal(1), _EXACT.sqrt(value))
 
-    return fix_nan(_round(1.0 / np.sqrt(x.astype(F64)), x, exact), x)
+def _exact_exp2(value: Decimal) -> Decimal:
+    return _EXACT.exp(_EXACT.multiply(value, _LN_2))
 
 
 def exp2(x: Array) -> Array:
     """2**x."""
-
-    def exact(value: Decimal) -> Decimal:
-        return _EXACT.exp(_EXACT.multiply(value, _LN_2))
-
     # Beyond this range the result is zero or infinite; the bound keeps the estimate finite.
     bounded = np.clip(x.astype(F64), -1000.0, 1000.0)
-    return fix_nan(_round(np.exp2(bounded), x, exact), x)
+    return fix_nan(_round(np.exp2(bounded), x, _exact_exp2), x)
+
+
+def _exact_log2(value: Decimal) -> Decimal:
+    return _EXACT.divide(_EXACT.ln(value), _LN_2)
 
 
 def log2(x: Array) -> Array:
     """Logarithm to base two; zero gives -infinity, a negative number NaN."""
-
-    def exact(value: Decimal) -> Decimal:
-        return _EXACT.divide(_EXACT.ln(value), _LN_2)
-
-    return fix_nan(_round(np.log2(x.astype(F64)), x, exact), x)
+    return fix_nan(_round(np.log2(x.astype(F64)), x, _exact_log2), x)
 
 
 _PI = Decimal("3.14159265358979323846264338327950288419716939937510582097494459")
@@ -110,6 +114,10 @@ def _sine(turn: Decimal) -> Decimal:
         term = _EXACT.divide(_EXACT.multiply(term, -square), Decimal((2 * k) * (2 * k + 1)))
         total = _EXACT.add(total, term)
     return total
+
+
+def _exact_cosine(turn: Decimal) -> Decimal:
+    return _sine(_EXACT.subtract(Decimal("0.25"), turn))
 
 
 def sine(x: Array) -> Array:
@@ -128,11 +136,7 @@ def cosine(x: Array) -> Array:
     turn = np.abs(turn - np.rint(turn))
     estimate = np.cos(2.0 * np.pi * turn)
     estimate = np.where(turn == 0.25, 0.0, estimate)
-
-    def exact(value: Decimal) -> Decimal:
-        return _sine(_EXACT.subtract(Decimal("0.25"), value))
-
-    return fix_nan(_round(estimate, turn, exact), x)
+    return fix_nan(_round(estimate, turn, _exact_cosine), x)
 
 
 def half_precision(

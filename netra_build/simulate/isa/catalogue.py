@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from netra_build.asm.disassembly import Instruction
+from netra_build.simulate.group import Group
+from netra_build.simulate.interfaces import Outcome
 from netra_build.simulate.isa import (  # noqa: F401 - importing fills the table
     control,
     cross_lane,
@@ -24,7 +26,7 @@ from netra_build.simulate.isa import (  # noqa: F401 - importing fills the table
 )
 from netra_build.simulate.isa.known import KNOWN
 from netra_build.simulate.isa.table import TABLE
-from netra_build.simulate.machine import Step
+from netra_build.simulate.machine import Run, Step
 from netra_build.simulate.operands import Unsupported, decode
 from netra_build.simulate.sources import Context
 
@@ -37,6 +39,15 @@ FROM_NOTES = (
 
 WEIGHTS = {"mfma": 100, "atomic": 100, "_f64": 300, "rtn": 100}
 """Parts of mnemonics whose semantics take much longer than an addition."""
+
+
+WEIGHTS_PER_WAVE = {
+    "v_fma_f64": 30,
+    "v_fmac_f64": 30,
+    "v_div_fmas_f64": 30,
+    "v_rsq_f64": 60,
+}
+"""What is added for every wavefront, for semantics that go lane by lane."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +77,20 @@ def build_step(instruction: Instruction, context: Context) -> Step:
     builder = TABLE.get(decoded.base)
     if builder is None:
         raise Unsupported(f'instruction "{decoded.base}"')
-    return Step(builder(decoded, context), decoded.next_pc, decoded, _weight(decoded.base))
+    run = builder(decoded, context)
+    if per_wave := WEIGHTS_PER_WAVE.get(decoded.base):
+        run = _charged(run, per_wave)
+    return Step(run, decoded.next_pc, decoded, _weight(decoded.base))
+
+
+def _charged(run: Run, per_wave: int) -> Run:
+    """Return ``run``, charged by the number of wavefronts."""
+
+    def charged(g: Group) -> Outcome:
+        g.machine.charge(per_wave * g.n)
+        return run(g)
+
+    return charged
 
 
 def _weight(base: str) -> int:

@@ -18,6 +18,8 @@ from netra_build.simulate.sources import Context, Get, vector_source
 
 U = np.uint32
 _LANE = np.arange(LANES)
+STEPS_PER_TURN = 16
+"""What one turn of lanes that share an address takes, in cheap instructions."""
 
 READS = {
     "b32": Shape(4),
@@ -231,7 +233,9 @@ def _exchange(g: Group, d: Decoded, address: Array, values: Array, atomic: Atomi
     before = np.zeros((atomic.width // 4, g.n, LANES), U)
     lds = g.machine.lds
     rows, lanes = np.nonzero(g.E)
-    for turn in rounds(lds.places(g, address)[rows, lanes]):
+    turns = rounds(lds.places(g, address)[rows, lanes])
+    g.machine.charge(len(turns) * STEPS_PER_TURN)
+    for turn in turns:
         chosen = np.zeros((g.n, LANES), np.bool_)
         chosen[rows[turn], lanes[turn]] = True
         old = lds.exchange(g, address, atomic.width, chosen, d, atomic.combine, values)

@@ -152,7 +152,8 @@ def _build_float(
         if exact:
             result = exact_dot(a, columns, c, unit)
         else:
-            result = rounded_dot(a * unit if unit != 1.0 else a, columns, c, bits)
+            scaled = a * unit if unit != 1.0 else a
+            result = rounded_dot(scaled, columns, c, bits, g.machine.charge)
         _write(g, row, result.view(U), tile, d)
 
     return run

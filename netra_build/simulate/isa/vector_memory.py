@@ -23,6 +23,7 @@ from netra_build.simulate.isa.addresses import (
 from netra_build.simulate.isa.atomics import Atomic, global_atomics, rounds
 from netra_build.simulate.isa.table import register
 from netra_build.simulate.machine import Run
+from netra_build.simulate.memory import Report
 from netra_build.simulate.operands import M0, Decoded, Operand, Unsupported
 from netra_build.simulate.scoreboard import DS, VM
 from netra_build.simulate.sources import Context, scalar_source
@@ -30,6 +31,9 @@ from netra_build.simulate.sources import Context, scalar_source
 U = np.uint32
 _LANE = np.arange(LANES, dtype=np.uint32)
 _HINTS = ("sc0", "sc1", "nt", "offset")
+STEPS_PER_TURN = 4
+"""What one turn of lanes that share an address takes, in cheap instructions."""
+
 _BUFFER_FLAGS = (*_HINTS, "offen", "idxen")
 Build = Callable[[Decoded, Context], Run]
 
@@ -153,17 +157,31 @@ def _exchange(g: Group, d: Decoded, place: Place, values: Array, atomic: Atomic)
     active = place.active
     if place.room is not None:
         active = active & (place.room >= np.uint64(atomic.width))
+    memory = g.machine.memory
     rows, lanes = np.nonzero(active)
-    for turn in rounds(place.address[rows, lanes]):
-        chosen = np.zeros_like(active)
-        chosen[rows[turn], lanes[turn]] = True
-        part = Place(place.start, place.lanes, chosen)
-        old = read(g, d, part, atomic.width)
-        new = np.zeros_like(old)
-        new[:, chosen] = atomic.combine(old[:, chosen], values[:, chosen])
-        write(g, d, part, new, atomic.width)
-        before[:, chosen] = old[:, chosen]
+    addresses = place.address[rows, lanes]
+    turns = rounds(addresses)
+    g.machine.charge(len(turns) * STEPS_PER_TURN)
+    for turn in turns:
+        row, lane, address = rows[turn], lanes[turn], addresses[turn]
+        everyone = np.ones(len(turn), np.bool_)
+        report = _turn_reporter(g, d, row, lane)
+        old = memory.gather(address, everyone, atomic.width, report)
+        new = atomic.combine(old, values[:, row, lane])
+        memory.scatter(address, everyone, new, atomic.width, report)
+        before[:, row, lane] = old
     return before
+
+
+def _turn_reporter(g: Group, d: Decoded, rows: Array, lanes: Array) -> Report:
+    """Return what reports a bad address of some of the chosen lanes."""
+
+    def report(kind: str, bad: Array, detail: str) -> None:
+        everyone = np.zeros_like(g.E)
+        everyone[rows[bad], lanes[bad]] = True
+        g.machine.report(kind, d, g, everyone, detail)
+
+    return report
 
 
 # Global and flat instructions

@@ -76,6 +76,7 @@ class Minifloat:
         elif special == "nan":
             top -= 1
         self.largest_code = top
+        self.largest_negative = self.sign + top
         self.nan_code = self.sign - 1
         self.infinity_code = top + 1 if special == "ieee" else self.nan_code
 
@@ -111,7 +112,8 @@ class Minifloat:
         kept = np.int32((self.sign - 1 << int(shift)) - (1 << 31))
         for at in range(0, codes.size, _CHUNK):
             part = codes[at : at + _CHUNK]
-            if (part & np.uint8(self.sign - 1)).max() > self.largest_code:
+            # Specials of either sign are the largest codes, as signed or unsigned numbers.
+            if part.view(np.int8).max() > self.largest_code or part.max() > self.largest_negative:
                 result[at : at + _CHUNK] = self.decode(part) / self.unit
                 continue
             bits = fields[: part.size]

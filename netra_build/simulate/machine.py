@@ -33,6 +33,9 @@ from netra_build.simulate.operands import Decoded, Unsupported, refuse
 Run = Callable[[Group], Outcome]
 
 
+MAX_HISTORY_BYTES = 1 << 28
+"""What may be recorded lane by lane of the operations of wavefronts that met again."""
+
 COPY_BYTES_PER_STEP = 1 << 16
 """Bytes that are copied in about the time of one cheap instruction."""
 
@@ -207,9 +210,21 @@ class Machine:
             if other.mode == group.mode:
                 group = group.join(other)
                 self._charge_copy(group)
+                self._refuse_histories(group)
             else:
                 apart.append(other)
         return group, apart
+
+    def _refuse_histories(self, g: Group) -> None:
+        """Refuse what would take too much memory: every wavefront with accesses of its own."""
+        size = g.board.size_bytes()
+        if size > MAX_HISTORY_BYTES:
+            raise BadInput(
+                f"too many different memory operations are under way at {g.pc:#x}",
+                location=self.location,
+                expected=f"records of at most {MAX_HISTORY_BYTES} bytes",
+                got=size,
+            )
 
     def _advance(self, g: Group, limit: int) -> list[Group]:
         """Run ``g`` until it splits, ends, waits, or meets the other groups at ``limit``."""

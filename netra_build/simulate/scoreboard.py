@@ -185,6 +185,16 @@ class Scoreboard:
             due, self.sm = due + self.sm, []
         return due
 
+    def size_bytes(self) -> int:
+        """Return the memory of what is known lane by lane of the operations."""
+        arrays = (
+            array
+            for slot in (*self.vm, *self.ds, *self.sm)
+            for pending in slot
+            for array in (pending.lanes, pending.places)
+        )
+        return sum(array.nbytes for array in arrays if array is not None)
+
     def rebuild(self) -> None:
         """Recompute the held registers from the queues."""
         self.by_register = {}

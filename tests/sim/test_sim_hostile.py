@@ -251,3 +251,29 @@ def test_dear_instructions_take_more_of_the_budget(bench, setup, dear):
     outcome = bench.launch(body, {"data": DATA}, **launch)
     assert outcome.report.counts["endless-loop"] == 1
     assert outcome.report.wave_instructions < 64 * 60
+
+
+def test_histories_of_wavefronts_take_bounded_memory(bench, monkeypatch):
+    """Wavefronts that part, access LDS on their own and meet again are recorded one by one."""
+    body = """
+    v_lshlrev_b32 v1, 2, v0
+    v_readfirstlane_b32 s4, v1
+    s_mov_b32 s5, 0
+    ds_write_b32 v1, v1
+    s_waitcnt lgkmcnt(0)
+    .Lagain:
+    s_cmp_lg_u32 s4, s5
+    s_cbranch_scc1 .Lothers
+    ds_read_b32 v2, v1
+    .Lothers:
+    s_addk_i32 s5, 256
+    s_cmp_lt_u32 s5, 4096
+    s_cbranch_scc1 .Lagain
+    """
+    launch = {"block": (1024, 1, 1), "lds": 4096}
+    assert bench.lines(bench.launch(body, {"data": DATA}, **launch)) == []
+    monkeypatch.setattr("netra_build.simulate.machine.MAX_HISTORY_BYTES", 20_000)
+    message = fault(bench.launch, body, {"data": DATA}, **launch)
+    head, _, tail = message.partition(" at 0x")
+    assert head == "bench: too many different memory operations are under way"
+    assert tail.partition("; ")[2].startswith("expected records of at most 20000 bytes, got ")

@@ -113,7 +113,9 @@ def outcome(tools: Toolchain, step: str, *arguments: object, **named: object) ->
         return type(error), str(error), raw, found
 
 
-def same(programs: Toolchain, native: NativeToolchain, step: str, *arguments: object) -> object:
+def assert_same(
+    programs: Toolchain, native: NativeToolchain, step: str, *arguments: object
+) -> object:
     """Check that a step gives the same both ways, and return it."""
     expected = outcome(programs, step, *arguments)
     assert outcome(native, step, *arguments) == expected
@@ -132,21 +134,21 @@ def conformance_files() -> dict[str, bytes]:
 def chain(programs: Toolchain, native: NativeToolchain, unit: object) -> None:
     """Check the steps that follow assembling: link, list, list the sealed code object."""
     assert isinstance(unit, bytes)
-    linked = same(programs, native, "link", [unit])
+    linked = assert_same(programs, native, "link", [unit])
     assert isinstance(linked, bytes)
     for code_object in (linked, seal(linked)):
-        assert isinstance(same(programs, native, "disassemble", code_object), str)
+        assert isinstance(assert_same(programs, native, "disassemble", code_object), str)
 
 
 @pytest.mark.parametrize("name", GOLDEN, ids=[path.parent.as_posix() for path in GOLDEN])
 def test_a_golden_source_gives_the_same(toolchain, native, name):
-    chain(toolchain, native, same(toolchain, native, "assemble", (ROOT / name).read_bytes()))
+    chain(toolchain, native, assert_same(toolchain, native, "assemble", (ROOT / name).read_bytes()))
 
 
 @pytest.mark.parametrize("name", INSTANCES, ids=[path.stem for path in INSTANCES])
 def test_an_instance_with_includes_gives_the_same(toolchain, native, name):
     files = {**conformance_files(), "unit.s": (ROOT / name).read_bytes()}
-    chain(toolchain, native, same(toolchain, native, "assemble_tree", files, "unit.s"))
+    chain(toolchain, native, assert_same(toolchain, native, "assemble_tree", files, "unit.s"))
 
 
 def test_every_template_alone_gives_the_same(toolchain, native):
@@ -156,19 +158,19 @@ def test_every_template_alone_gives_the_same(toolchain, native):
     }
     for name in files:
         unit = f'\t.include "{name}"\n'.encode()
-        same(toolchain, native, "assemble_tree", {**files, "unit.s": unit}, "unit.s")
+        assert_same(toolchain, native, "assemble_tree", {**files, "unit.s": unit}, "unit.s")
 
 
 @pytest.mark.parametrize("name", OBJECTS, ids=[path.stem for path in OBJECTS])
 def test_a_committed_code_object_is_listed_the_same(toolchain, native, name):
     data = (ROOT / name).read_bytes()
-    assert isinstance(same(toolchain, native, "disassemble", data), str)
+    assert isinstance(assert_same(toolchain, native, "disassemble", data), str)
 
 
 @pytest.mark.parametrize("name", FAULTY)
 def test_a_faulty_source_is_refused_in_the_same_words(toolchain, native, name):
     text, report = FAULTY[name]
-    kind, _, raw, found = same(toolchain, native, "assemble", text.encode("latin-1"))
+    kind, _, raw, found = assert_same(toolchain, native, "assemble", text.encode("latin-1"))
     assert kind is AssemblyFailed
     assert found
     assert report is None or raw == report.expandtabs()
@@ -177,14 +179,14 @@ def test_a_faulty_source_is_refused_in_the_same_words(toolchain, native, name):
 @pytest.mark.parametrize("name", FAULTY_TREES)
 def test_a_faulty_tree_is_refused_in_the_same_words(toolchain, native, name):
     files = {path: text.encode() for path, text in FAULTY_TREES[name].items()}
-    kind, _, _, found = same(toolchain, native, "assemble_tree", files, "unit.s")
+    kind, _, _, found = assert_same(toolchain, native, "assemble_tree", files, "unit.s")
     assert kind is AssemblyFailed
     assert found
 
 
 def test_a_tree_below_an_include_root_gives_the_same(toolchain, native):
     files = {"m/unit.s": b'\t.include "x.inc"\n', "root/x.inc": b"\tv_nothing v0\n"}
-    *_, found = same(toolchain, native, "assemble_tree", files, "m/unit.s", "root")
+    *_, found = assert_same(toolchain, native, "assemble_tree", files, "m/unit.s", "root")
     assert [item.file for item in found] == ["root/x.inc"]
 
 
@@ -197,7 +199,7 @@ def test_an_absolute_include_finds_nothing(native, tmp_path):
 
 def test_a_file_name_that_leaves_its_root_is_refused_the_same(toolchain, native):
     files = {"unit.s": b"", "../x.inc": b""}
-    assert same(toolchain, native, "assemble_tree", files, "unit.s")[1] == (
+    assert assert_same(toolchain, native, "assemble_tree", files, "unit.s")[1] == (
         'unit.s: path "../x.inc" leaves its root\nhint: remove the ".." segment'
     )
 
@@ -220,22 +222,24 @@ UNITS = {
 )
 def test_what_cannot_be_linked_is_refused_in_the_same_words(toolchain, native, names, fact):
     objects = [toolchain.assemble(UNITS[name].encode()) for name in names]
-    kind, text, _, _ = same(toolchain, native, "link", objects)
+    kind, text, _, _ = assert_same(toolchain, native, "link", objects)
     assert (kind, text) == (LinkFailed, f"ld.lld: {fact}")
 
 
 def test_what_is_no_object_is_refused_in_the_same_words(toolchain, native):
     for data in (b"", b"INPUT(x)", b"\x7fELF", b"\x7fELF" + bytes(100)):
-        assert same(toolchain, native, "link", [data])[0] is LinkFailed
+        assert assert_same(toolchain, native, "link", [data])[0] is LinkFailed
 
 
 def test_no_objects_are_refused_in_the_same_words(toolchain, native):
-    assert same(toolchain, native, "link", [])[1] == "ld.lld: no input files"
+    assert assert_same(toolchain, native, "link", [])[1] == "ld.lld: no input files"
 
 
 def test_several_objects_are_linked_to_the_same_bytes(toolchain, native):
     units = [f"\t.globl k{n}\nk{n}:\n\ts_nop {n}\n\ts_endpgm\n".encode() for n in range(12)]
-    assert isinstance(same(toolchain, native, "link", list(map(toolchain.assemble, units))), bytes)
+    assert isinstance(
+        assert_same(toolchain, native, "link", list(map(toolchain.assemble, units))), bytes
+    )
 
 
 def test_the_label_stands_for_the_file(toolchain, native):
@@ -302,7 +306,7 @@ def test_a_damaged_code_object_is_listed_or_refused_the_same(
     whole = (ROOT / OBJECTS[0]).read_bytes()
     kinds = set()
     for _ in range(300 if is_full else 30):
-        kinds.add(type(same(toolchain, native, "disassemble", damaged(whole, rng))))
+        kinds.add(type(assert_same(toolchain, native, "disassemble", damaged(whole, rng))))
     native.close()
     assert kinds == {str, tuple}
 

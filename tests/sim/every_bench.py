@@ -145,7 +145,7 @@ SETTINGS = {"lds": 8192, "vgprs": 256, "accum": 128}
 # Comparison
 
 
-def same(kind: Kind, found: int, wanted: int) -> bool:
+def assert_same(kind: Kind, found: int, wanted: int) -> bool:
     """Compare one result; any NaN equals any NaN of the same format."""
     if kind.text.endswith("_lo"):
         found, wanted = found & kind.mask, wanted & kind.mask
@@ -201,7 +201,7 @@ def compare(row: Row, columns: list[list[int]], found: np.ndarray) -> str | None
             if wanted[lane] is None:
                 continue
             stated += 1
-            if not same(kind, value, int(wanted[lane])):
+            if not assert_same(kind, value, int(wanted[lane])):
                 seen = ", ".join(f"{column[lane]:#x}" for column in columns)
                 hope = int(wanted[lane]) & ((1 << 32 * kind.words) - 1)
                 return f"result {at} lane {lane}: {value:#x} instead of {hope:#x} from {seen}"

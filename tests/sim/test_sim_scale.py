@@ -30,7 +30,7 @@ def sixteen(kind: str, values: np.ndarray) -> np.ndarray:
     return values.astype(np.float32).astype(HALVES[kind]).view(np.uint16).astype(np.uint32)
 
 
-def same(found: np.ndarray, expected: np.ndarray) -> None:
+def assert_same(found: np.ndarray, expected: np.ndarray) -> None:
     numbers = ~np.isnan(expected)
     assert found[numbers].tolist() == expected[numbers].astype(np.float32).tolist()
     assert np.isnan(found[~numbers]).all()
@@ -50,8 +50,8 @@ def test_two_values_from_a_half_or_byte(bench, case, name):
         jobs.append(case(text, {10: WORDS, 11: [0x3E800000] * 64}, results=(40, 41)))
         expected.append((low, high))
     for result, (low, high) in zip(bench.run(jobs), expected, strict=True):
-        same(result[0].view(np.float32), low)
-        same(result[1].view(np.float32), high)
+        assert_same(result[0].view(np.float32), low)
+        assert_same(result[1].view(np.float32), high)
 
 
 @pytest.mark.parametrize("kind", HALVES)
@@ -76,7 +76,7 @@ def test_one_value_from_a_byte(bench, case, name):
         for at in range(4)
     ]
     for at, result in enumerate(bench.run(jobs)):
-        same(result[0].view(np.float32), decoded(name, WORDS >> 8 * at & 0xFF) * 2.0)
+        assert_same(result[0].view(np.float32), decoded(name, WORDS >> 8 * at & 0xFF) * 2.0)
 
 
 @pytest.mark.parametrize("kind", ["f32", "f16", "bf16"])

@@ -160,10 +160,7 @@ def _check_manifest(engine: EngineFolder, manifest: Fields, library: Library) ->
         ("wave_size", WAVE_SIZE),
         ("artifact_files", list(ARTIFACT_FILES)),
     ):
-        if manifest.get(key) != value:
-            manifest.refuse(
-                f'"{key}" has another value', key, expected=value, got=manifest.get(key)
-            )
+        manifest.hold(key, value, f'"{key}" has another value')
     manifest.close(ENGINE_KEYS)
     for key in ENGINE_KEYS:
         manifest.get(key)
@@ -175,10 +172,7 @@ def _check_manifest(engine: EngineFolder, manifest: Fields, library: Library) ->
         manifest.refuse("engine has not exactly one profile", "profiles")
     for index, operation in enumerate(manifest.objects("operations")):
         operation.word("execution", EXECUTIONS)
-        if operation.integer("index") != index:
-            operation.refuse(
-                "operation is out of order", "index", expected=index, got=operation.integer("index")
-            )
+        operation.hold("index", index, "operation is out of order")
 
 
 def _check_contracts(engine: EngineFolder, library: Library) -> None:
@@ -189,13 +183,7 @@ def _check_contracts(engine: EngineFolder, library: Library) -> None:
     for record in fields.objects("contracts"):
         check_document(schema, record.value, record.place(), library.location(CONTRACT_SCHEMA))
         derived = contract_id(record.value)
-        if record.text("id") != derived:
-            record.refuse(
-                "contract id differs from the contract",
-                "id",
-                expected=derived,
-                got=record.text("id"),
-            )
+        record.hold("id", derived, "contract id differs from the contract")
         ids.append(derived)
     if ids != sorted(set(ids)):
         fields.refuse("contracts are not sorted by id without repetition", "contracts")
@@ -246,13 +234,7 @@ def _named_files(candidate: Fields) -> Iterator[tuple[str, str, str]]:
 def _check_identity(engine: EngineFolder, manifest: Fields) -> None:
     """Check that the id covers the manifest, and the source hash every compiled file."""
     derived = with_engine_id(manifest.value)["engine_id"]
-    if manifest.text("engine_id") != derived:
-        manifest.refuse(
-            "engine id differs from the manifest",
-            "engine_id",
-            expected=derived,
-            got=manifest.text("engine_id"),
-        )
+    manifest.hold("engine_id", derived, "engine id differs from the manifest")
     compiler = manifest.child("compiler")
     compiler.close(("name", "version", "source_hash"))
     if (compiler.text("name"), compiler.text("version")) != (COMPILER_NAME, __version__):
@@ -262,14 +244,8 @@ def _check_identity(engine: EngineFolder, manifest: Fields) -> None:
         for name in engine.names
         if name in SOURCE_DOCUMENTS or _is_compiled(name)
     }
-    derived = source_hash(digests)
-    if compiler.digest("source_hash") != derived:
-        compiler.refuse(
-            "compiled files differ from those that the engine was made with",
-            "source_hash",
-            expected=derived,
-            got=compiler.digest("source_hash"),
-        )
+    fact = "compiled files differ from those that the engine was made with"
+    compiler.hold("source_hash", source_hash(digests), fact)
 
 
 def _is_compiled(name: str) -> bool:

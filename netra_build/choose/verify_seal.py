@@ -41,23 +41,10 @@ def check_seal(engine: EngineFolder) -> None:
         raise BadInput("document is not canonical JSON", location=place)
     fields.word("format", (FORMAT,))
     manifest = engine.document(MANIFEST)
-    if fields.text("engine_id") != manifest["engine_id"]:
-        fields.refuse(
-            "seal is of another engine",
-            "engine_id",
-            expected=manifest["engine_id"],
-            got=fields.text("engine_id"),
-        )
+    fields.hold("engine_id", manifest["engine_id"], "seal is of another engine")
     _check_files(engine, fields)
     _check_kernels(engine, fields)
-    derived = seal_digest(document)
-    if fields.digest("seal_sha256") != derived:
-        fields.refuse(
-            "seal differs from its own digest",
-            "seal_sha256",
-            expected=derived,
-            got=fields.digest("seal_sha256"),
-        )
+    fields.hold("seal_sha256", seal_digest(document), "seal differs from its own digest")
 
 
 def _seal(engine: EngineFolder) -> Fields:

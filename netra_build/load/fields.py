@@ -68,6 +68,12 @@ class Fields:
         """Raise ``BadInput`` with ``fact`` at this object or at one of its keys."""
         raise BadInput(fact, location=self.place(key), **details)
 
+    def hold(self, key: str, expected: Json, fact: str) -> None:
+        """Refuse with ``fact`` unless ``key`` has the value, and the type, of ``expected``."""
+        got = self.get(key)
+        if got != expected or type(got) is not type(expected):
+            self.refuse(fact, key, expected=expected, got=got)
+
     def close(self, known: Iterable[str]) -> None:
         """Refuse keys that are not ``known``, naming the nearest known one."""
         names = frozenset(known)

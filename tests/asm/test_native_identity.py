@@ -311,6 +311,14 @@ def test_a_damaged_code_object_is_listed_or_refused_the_same(
     assert kinds == {str, tuple}
 
 
+def test_an_object_of_an_unknown_processor_is_refused_the_same(toolchain, native_folder):
+    native = with_native_part(toolchain, native_folder)
+    changed = bytearray((ROOT / OBJECTS[0]).read_bytes())
+    changed[48] = 0xD4  # EF_AMDGPU_MACH, the low byte of e_flags
+    assert isinstance(assert_same(toolchain, native, "disassemble", bytes(changed)), tuple)
+    native.close()
+
+
 def test_the_identity_is_that_of_the_programs(toolchain, native_folder, native_library):
     native = with_native_part(toolchain, native_folder)
     assert native.identity() == toolchain.identity()

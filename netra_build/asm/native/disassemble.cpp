@@ -330,8 +330,10 @@ void Listing::end_line(StringRef comments) {
 }
 
 bool is_ordinary(const ELFObjectFileBase& object) {
+    const Triple triple = object.makeTriple();
     return object.getEMachine() == ELF::EM_AMDGPU && object.getBytesInAddress() == 8 &&
-           object.isLittleEndian() && object.makeTriple().getOS() == Triple::AMDHSA;
+           object.isLittleEndian() && triple.getArch() == Triple::amdgcn &&
+           triple.getOS() == Triple::AMDHSA;
 }
 
 bool write_listing(const netra::Processor& machine, const ELFObjectFileBase& object, StringRef name,

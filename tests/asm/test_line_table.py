@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -10,10 +11,13 @@ from pathlib import Path
 import pytest
 from elftools.elf.elffile import ELFFile
 
+from netra_build import requests
 from netra_build.asm.disassembly import parse_disassembly
 from netra_build.asm.line_table import with_line_table
 from netra_build.asm.toolchain import Toolchain
+from netra_build.core.disk import RealDisk
 from netra_build.core.errors import Refused
+from netra_build.load.library import open_library
 from netra_build.stages import debug_object
 
 MAIN = "generated/kernel.s"
@@ -161,3 +165,51 @@ def test_the_lines_of_a_kernel_hold_its_instructions(
     for address, mnemonic in listed:
         written = lines[table.at(address)[1] - 1].split()[0]
         assert mnemonic.startswith(written.removesuffix("_e32")), (address, mnemonic, written)
+
+
+def raw_units(root: Path) -> list[tuple[str, dict[str, bytes]]]:
+    """Return the unit of every kernel of the library, by name, with the files that it includes."""
+    graph = requests.equivalence_graph(open_library(RealDisk(), root, ()))
+    found = []
+    for action in graph.actions:
+        hints = dict(action.hints)
+        main = next((role for role in hints if role.startswith("main:")), "")
+        maker = graph.producers.get(hints[main]) if main else None
+        if maker is not None:
+            unit = maker.stage.run({}, dict(maker.parameters), None)["unit"]
+            included = {r: (root / p.name).read_bytes() for r, p in hints.items() if r != main}
+            name = main.removeprefix("main:")
+            found.append((name, {name: unit, **included}))
+    return found
+
+
+def test_every_kernel_has_the_same_code_with_line_tables(
+    toolchain: Toolchain, root: Path, sample: Callable[[list, int], list]
+) -> None:
+    units = raw_units(root)
+    assert len(units) >= 10
+    for name, files in sample(units, 4):
+        plain = toolchain.link([toolchain.assemble_tree(files, name)])
+        located = toolchain.link([toolchain.assemble_tree(with_line_table(files, name), name)])
+        assert text_of(plain) == text_of(located), name
+        table = read_line_table(located)
+        assert set(table.files) == set(files)
+        for address, (file, line) in table.place_by_address.items():
+            assert files[file].decode().split("\n")[line - 1].strip(), (name, address)
+
+
+def test_a_code_object_of_two_kernels_has_the_lines_of_both(
+    toolchain: Toolchain, root: Path
+) -> None:
+    units = {
+        f"generated/{name}.s": (root / f"golden/gfx950/{name}_decode_m1/kernel.s").read_bytes()
+        for name in KERNELS[:2]
+    }
+    shipped = toolchain.link([toolchain.assemble(unit) for unit in units.values()])
+    parameters = {"hsaco": "hsaco/both.hsaco", "units": list(units)}
+    made = debug_object.run({"hsaco": shipped, **units}, parameters, toolchain)["debug"]
+    dwarf = ELFFile(io.BytesIO(made)).get_dwarf_info()
+    tops = [unit.get_top_DIE().attributes for unit in dwarf.iter_CUs()]
+    assert [top["DW_AT_name"].value.decode() for top in tops] == list(units)
+    ends = [top["DW_AT_low_pc"].value + top["DW_AT_high_pc"].value for top in tops]
+    assert tops[0]["DW_AT_low_pc"].value < ends[0] <= tops[1]["DW_AT_low_pc"].value < ends[1]

@@ -1,0 +1,113 @@
+"""The record of runs on disk: what is kept as it was read, what is dropped, and what is damage."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from workshop import Workshop
+
+from netra_build.core.disk import RealDisk
+from netra_build.core.execute import run_action
+from netra_build.core.run_file import read_state
+from netra_build.core.run_record import KEPT_BUILDS, RunRecord
+
+
+def path_of(shop: Workshop) -> Path:
+    return shop.folder / "work/runs.json"
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Workshop:
+    workshop = Workshop(tmp_path)
+    workshop.build()
+    return workshop
+
+
+def run_last(shop: Workshop) -> None:
+    """Run the last action alone and save."""
+    execution = shop.execution()
+    run_action(execution.graph.actions[-1], execution)
+    execution.runs.save()
+
+
+def test_a_line_of_what_did_not_run_is_kept_as_it_was(shop: Workshop) -> None:
+    before = path_of(shop).read_text().splitlines()
+    run_last(shop)
+    after = path_of(shop).read_text().splitlines()
+    assert len(before) == len(after) == 3
+    [kept] = [line for line in after[1:] if "CLIP" in line]
+    assert kept in before
+    assert json.loads(after[0])["builds"] == 2
+
+
+def test_nothing_is_written_where_nothing_ran(shop: Workshop) -> None:
+    path_of(shop).unlink()
+    shop.execution().runs.save()
+    assert not path_of(shop).exists()
+
+
+def test_code_and_tools_stand_once_and_only_while_they_are_named(shop: Workshop) -> None:
+    shop.tools.version = "2"
+    run_last(shop)
+    first = json.loads(path_of(shop).read_text().splitlines()[0])
+    assert len(first["codes"]) == 1
+    assert list(first["tools"].values()) == [{}, {"assembler_version": "2"}]
+
+
+def test_what_is_gone_is_kept_for_a_while(shop: Workshop) -> None:
+    middle = shop.folder / "work/mid"
+    for _ in range(2, KEPT_BUILDS + 2):
+        assert {entry.stage for entry in shop.execution().runs.entries()} == {"clip", "double"}
+        middle.write_text("x")
+        execution = shop.execution()
+        run_action(execution.graph.actions[-1], execution)
+        middle.unlink()
+        execution.runs.save()
+    assert [entry.stage for entry in shop.execution().runs.entries()] == ["double"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "",
+        "{}",
+        "[]",
+        '[["a"],"g","s","t",1,"c"]',
+        '[[],"g","s","t",1,"c","t"]',
+        '[["a"],3,"s","t",1,"c","t"]',
+        '[["a"],"g","s","t","x","c","t"]',
+        "[" * 100_000,
+    ],
+)
+def test_a_head_that_cannot_be_read_is_a_damaged_record(shop: Workshop, line: str) -> None:
+    path_of(shop).write_text(path_of(shop).read_text() + line + "\tx\n")
+    assert read_state(path_of(shop).read_bytes()).lines == []
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("line", 3),
+        ("inputs", []),
+        ("inputs", {"text": ["a", "b"]}),
+        ("parameters", {"a": 1}),
+        ("outputs", {}),
+        ("outputs", {"made": ["a", "b", "c", 1]}),
+        ("runs", {}),
+        ("runs", {"1": ["ran", "x", []]}),
+        ("runs", {"1": ["ran", 1, [["no_such_cause", "", "", ""]]]}),
+    ],
+)
+def test_the_rest_of_a_line_that_cannot_be_read_is_no_record_of_that_action(
+    shop: Workshop, name: str, value: object
+) -> None:
+    first, *lines = path_of(shop).read_text().splitlines()
+    number = next(n for n, line in enumerate(lines) if "DOUBLE" in line)
+    head, _, rest = lines[number].partition("\t")
+    lines[number] = f"{head}\t{json.dumps({**json.loads(rest), name: value})}"
+    path_of(shop).write_text("\n".join([first, *lines]) + "\n")
+    record = RunRecord(path_of(shop), RealDisk())
+    assert [entry.stage for entry in record.entries()] == ["clip"]
+    assert shop.ahead() == ["netra: 0 would run, 0 may run, 1 up to date, 1 not on record"]

@@ -163,7 +163,6 @@ def measure_size(folder: Path, count: int, tools: Path, say: Callable[[str], Non
     case("warm store, new directory", ours=warm)
     case("empty SConstruct", ours=bench.empty())
     case("nothing to do", ours=bench.scons(project), ninja=bench.ninja(bare))
-    case("nothing to do, netra build", ours=bench.netra(project))
     # The front door takes no option that it does not know, so SCons evaluates everything.
     case("full evaluation", ours=bench.scons(project, "--debug=time"))
     for name, edit in EDITS:
@@ -171,6 +170,8 @@ def measure_size(folder: Path, count: int, tools: Path, say: Callable[[str], Non
         edit(bare)
         ours = bench.scons(project)
         case(name, ours=ours, ninja=bench.ninja(bare))
+    bench.netra(project)
+    case("nothing to do, netra build", ours=bench.netra(project))
     return Size(count, tuple(cases))
 
 

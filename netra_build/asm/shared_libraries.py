@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+import struct
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-
-from elftools.common.exceptions import ELFError
-from elftools.elf.dynamic import DynamicSegment, DynamicTag
-from elftools.elf.elffile import ELFFile
+from typing import BinaryIO
 
 from netra_build.core.disk import Disk
 from netra_build.core.errors import BadInput
@@ -27,13 +25,19 @@ LOADER_FOLDERS = (
     "/usr/lib",
 )
 MAX_LIBRARIES = 256
+MAX_DYNAMIC_BYTES = 1024 * 1024
+MAX_TEXT_BYTES = 4096
+"""Of one name; the whole table of LLVM's has megabytes."""
+
+PT_LOAD, PT_DYNAMIC = 1, 2
+DT_NEEDED, DT_STRTAB, DT_RPATH, DT_RUNPATH = 1, 5, 15, 29
 
 
 @dataclass(frozen=True)
 class _Links:
     """What one ELF file asks of the loader."""
 
-    machine: str
+    machine: tuple[int, ...]
     needed: tuple[str, ...]
     run_path: tuple[str, ...]
 
@@ -66,7 +70,7 @@ def loaded_libraries(
 
 
 def _locate(
-    name: str, folders: Sequence[Path], machine: str, disk: Disk
+    name: str, folders: Sequence[Path], machine: tuple[int, ...], disk: Disk
 ) -> tuple[Path | None, tuple[Path, _Links] | None]:
     """Return the first file of that name for that machine, and what it needs in turn."""
     for folder in (Path("/"),) if "/" in name else folders:
@@ -92,32 +96,77 @@ def _links_of(stamp: FileStamp) -> _Links | None:
     """Read one file once as long as its stamp stays: the programs of one tool chain share most."""
     try:
         with opened(Path(stamp[0])) as stream:
-            elf = ELFFile(stream)
-            tags = [
-                tag
-                for segment in elf.iter_segments()
-                if isinstance(segment, DynamicSegment)
-                for tag in segment.iter_tags()
-            ]
+            machine, tags = _dynamic(stream)
+            runs = [*tags.get(DT_RUNPATH, ()), *tags.get(DT_RPATH, ())]
             return _Links(
-                str(elf["e_machine"]),
-                tuple(_texts(tags, "DT_NEEDED", "needed")),
-                tuple(
-                    folder
-                    for run in (
-                        *_texts(tags, "DT_RUNPATH", "runpath"),
-                        *_texts(tags, "DT_RPATH", "rpath"),
-                    )
-                    for folder in run.split(":")
-                    if folder
-                ),
+                machine,
+                tuple(tags.get(DT_NEEDED, ())),
+                tuple(folder for run in runs for folder in run.split(":") if folder),
             )
-    except (ELFError, BadInput, ValueError, KeyError):
+    except (BadInput, OSError, OverflowError, ValueError, struct.error):
         return None
 
 
-def _texts(tags: Iterable[DynamicTag], kind: str, attribute: str) -> list[str]:
-    return [str(getattr(tag, attribute)) for tag in tags if tag.entry.d_tag == kind]
+def _dynamic(stream: BinaryIO) -> tuple[tuple[int, ...], dict[int, list[str]]]:
+    """Return for which machine a file is, and its dynamic entries that are texts, by tag.
+
+    Raises ``ValueError`` or ``struct.error`` for what is no ELF file, or a damaged one.
+    """
+    head = stream.read(64)
+    if head[:4] != b"\x7fELF" or head[4] not in (1, 2) or head[5] not in (1, 2):
+        raise ValueError("no ELF file")
+    order, is_wide = "<" if head[5] == 1 else ">", head[4] == 2
+    machine = (head[4], head[5], *struct.unpack_from(f"{order}H", head, 18))
+    table_at, size, count = _table_of_segments(head, order, is_wide)
+    segments = list(_segments(_read_at(stream, table_at, size * count), size, order, is_wide))
+    entries: list[tuple[int, int]] = []
+    for kind, offset, _, length in segments:
+        if kind == PT_DYNAMIC:
+            pairs = struct.Struct(f"{order}qQ" if is_wide else f"{order}iI")
+            data = _read_at(stream, offset, min(length, MAX_DYNAMIC_BYTES))
+            entries += pairs.iter_unpack(data[: len(data) // pairs.size * pairs.size])
+    ends = [index for index, (tag, _) in enumerate(entries) if tag == 0]
+    entries = entries[: ends[0]] if ends else entries
+    values = dict(entries)
+    if DT_STRTAB not in values:
+        return machine, {}
+    address = values[DT_STRTAB]
+    places = [o + address - a for k, o, a, n in segments if k == PT_LOAD and a <= address < a + n]
+    if not places:
+        raise ValueError("no string table")
+    found: dict[int, list[str]] = {}
+    for tag, value in entries:
+        if tag in (DT_NEEDED, DT_RPATH, DT_RUNPATH):
+            text = _read_at(stream, places[0] + value, MAX_TEXT_BYTES)
+            text = text[: text.index(b"\0")]
+            found.setdefault(tag, []).append(text.decode("utf-8", "replace"))
+    return machine, found
+
+
+def _table_of_segments(head: bytes, order: str, is_wide: bool) -> tuple[int, int, int]:
+    """Return where the program headers begin, the size of one and their number."""
+    (at,) = struct.unpack_from(f"{order}Q" if is_wide else f"{order}I", head, 32 if is_wide else 28)
+    size, count = struct.unpack_from(f"{order}2H", head, 54 if is_wide else 42)
+    if count and size != (56 if is_wide else 32):
+        raise ValueError("program headers have an unknown size")
+    return at, size, count
+
+
+def _segments(
+    table: bytes, size: int, order: str, is_wide: bool
+) -> Iterator[tuple[int, int, int, int]]:
+    """Yield kind, offset, address and stored size of each program header."""
+    for at in range(0, len(table) - size + 1, size or 1):
+        if is_wide:
+            kind, _, offset, address, _, stored = struct.unpack_from(f"{order}2I4Q", table, at)
+        else:
+            kind, offset, address, _, stored = struct.unpack_from(f"{order}5I", table, at)
+        yield kind, offset, address, stored
+
+
+def _read_at(stream: BinaryIO, at: int, size: int) -> bytes:
+    stream.seek(at)
+    return stream.read(size)
 
 
 def _run_folders(origin: Path, links: _Links) -> tuple[Path, ...]:

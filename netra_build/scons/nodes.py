@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+import SCons.Builder
 import SCons.Errors
 import SCons.Node
 import SCons.Node.FS
@@ -83,16 +84,16 @@ def _declare_action(
     for _, place in (*action.inputs, *action.hints):
         if place not in execution.graph.producers:
             declared.looks.saw_file(absolute(folders.path(place)))
-    sources = [env.File(str(folders.path(place))) for _, place in action.inputs]
-    made: list[Any] = env.Command(
-        list(paths),
+    known = declared.node_by_path
+    inputs = [str(folders.path(place)) for _, place in action.inputs]
+    sources = [known.get(path) or env.File(path) for path in inputs]
+    made: list[Any] = _BUILDER(
+        env,
+        [env.File(path) for path in paths],
         [*sources, *_values(env, action)],
-        SConsAction(_build, _build_line),
         NETRA_ACTION=action,
         NETRA_EXECUTION=execution,
         CACHEDIR_CLASS=StoreCache,  # for these nodes alone; a cache of the user's keeps its own
-        source_scanner=None,
-        target_scanner=None,
     )
     is_altered = declared.record(env).is_altered(paths)
     if is_altered or must_run:
@@ -175,3 +176,7 @@ def _detail(action: Action, execution: Execution) -> list[str]:
     if action.stage.uses_tools and (command := execution.tools.command(action.stage.name)):
         lines.append(f"    {command}")
     return lines
+
+
+_BUILDER = SCons.Builder.Builder(action=SConsAction(_build, _build_line))
+"""One for all actions: SCons takes the signature of its function apart once, not for each."""

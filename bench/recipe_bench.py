@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,17 +21,8 @@ from netra_build.requests import objects_graph
 
 NAME = "qwen36_35b_current_best"
 BARE = "bench_objects"
-LINKED = (
-    "SConstruct",
-    "site_scons",
-    "netra_build",
-    ".toolchain",
-    "kernels",
-    "manifests",
-    "golden",
-    "evidence",
-    "schemas",
-)
+LINKED = ("SConstruct", "site_scons", "netra_build", ".toolchain")
+COPIED = ("kernels", "manifests", "golden", "evidence", "schemas")
 STEPS = ("assemble", "link", "disassemble")
 
 
@@ -47,9 +39,11 @@ class RecipeCost:
 def measure_recipe(root: Path, folder: Path) -> list[RecipeCost]:
     """Measure the recipe as it is, and its code objects alone (``checks: none``)."""
     folder.mkdir()
-    for path in root.iterdir():
-        if path.name in LINKED:
-            (folder / path.name).symlink_to(path.resolve())
+    for part in LINKED:
+        if (root / part).exists():
+            (folder / part).symlink_to((root / part).resolve())
+    for part in COPIED:
+        shutil.copytree(root / part, folder / part)
     (folder / "recipes").mkdir()
     text = (root / f"recipes/{NAME}.yaml").read_text()
     (folder / f"recipes/{NAME}.yaml").write_text(text)

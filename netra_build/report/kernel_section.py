@@ -63,7 +63,10 @@ def _proof_row(
 
 def _short_score(kernel: KernelFacts | None, scores: Scores) -> str:
     row = scores.get(kernel.label) if kernel is not None else None
-    return "no score here" if row is None else row[-1][1]
+    if row is None:
+        return "no score here"
+    scored = [(name.removesuffix("score").strip(), cell) for name, cell in row if "score" in name]
+    return ", ".join(f"{cell} {name}".rstrip() for name, cell in scored)
 
 
 def kernel_cards(facts: ReportFacts, scores: Scores) -> list[Markup]:

@@ -12,7 +12,7 @@ Scores = dict[str, tuple[tuple[str, str], ...]]
 
 
 def read_scores(document: bytes, location: str) -> Scores:
-    """Return the rows of every Markdown table of kernels whose last column is a score.
+    """Return the rows of the first Markdown table of kernels whose last column is a score.
 
     ``BadInput`` for text that is not UTF-8 or has too many lines.
     """
@@ -25,19 +25,21 @@ def read_scores(document: bytes, location: str) -> Scores:
     scores: Scores = {}
     columns: list[str] = []
     for line in lines:
-        cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
         if not line.lstrip().startswith("|"):
+            if scores:
+                return scores
             columns = []
-        elif not columns:
+            continue
+        cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+        if not columns:
             columns = cells
-        elif (
-            columns[0] in NAMES
-            and "score" in columns[-1]
-            and len(cells) == len(columns)
-            and not _is_rule(cells)
-        ):
+        elif _is_of_scores(columns) and len(cells) == len(columns) and not _is_rule(cells):
             scores[cells[0].strip("`")] = tuple(zip(columns[1:], cells[1:], strict=True))
     return scores
+
+
+def _is_of_scores(columns: list[str]) -> bool:
+    return columns[0] in NAMES and "score" in columns[-1]
 
 
 def _is_rule(cells: list[str]) -> bool:

@@ -261,11 +261,6 @@ def test_a_file_that_cannot_be_read_is_named(files, message):
 
 
 TABLE = """
-| kernel | ordering caught | value score |
-|---|---|---|
-| `up` | 8 of 8 | 98.0 % |
-| `down/wide` | 3 of 4 | 95.1 % |
-
 | kernel | why |
 |---|---|
 | `up` | not a score |
@@ -273,10 +268,19 @@ TABLE = """
 | kind | score |
 |---|---|
 | `up` | of kinds |
+
+| kernel | ordering caught | value score |
+|---|---|---|
+| `up` | 8 of 8 | 98.0 % |
+| `down/wide` | 3 of 4 | 95.1 % |
+
+| kernel | older score |
+|---|---|
+| `other` | 12 % |
 """
 
 
-def test_scores_come_from_tables_of_kernels_that_end_in_a_score():
+def test_scores_come_from_the_first_table_of_kernels_that_ends_in_a_score():
     assert read_scores(TABLE.encode(), "t") == {
         "up": (("ordering caught", "8 of 8"), ("value score", "98.0 %")),
         "down/wide": (("ordering caught", "3 of 4"), ("value score", "95.1 %")),

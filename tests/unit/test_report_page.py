@@ -11,7 +11,10 @@ from netra_build.report.make_report import STAGE
 from netra_build.report.page import report_page
 from netra_build.report.read_product import read_facts
 
-TABLE = b"| kernel | score |\n|---|---|\n| `up` | 98.0 % |\n"
+TABLE = (
+    b"| kernel | ordering score | caught | value score |\n|---|---|---|---|\n"
+    b"| `up` | 100.0 % | 49 | 98.0 % |\n"
+)
 
 
 def page_of(files, table: bytes | None = None) -> bytes:
@@ -67,7 +70,14 @@ def test_the_head_says_what_it_is_and_what_is_proven(page):
 def test_every_kernel_has_its_row_of_proofs(page):
     tables = [t.rows() for t in read_html(page).all("table")]
     assert tables[0] == [
-        ["sample_first", "✓ identical", "✓ passed", "✓ simulated", "98.0 %", "○ not run"],
+        [
+            "sample_first",
+            "✓ identical",
+            "✓ passed",
+            "✓ simulated",
+            "100.0 % ordering, 98.0 % value",
+            "○ not run",
+        ],
         ["sample_second", "✓ identical", "✓ passed", "✓ simulated", "no score here", "○ not run"],
     ]
     assert tables[1] == [

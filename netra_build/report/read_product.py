@@ -25,6 +25,10 @@ MANIFEST, SEAL, RESULT, PLAN = (
 )
 PAGE = "report.html"
 OTHER_OPERATION = "operation mismatch"
+MOST_OBJECTS = 4096
+MOST_OPERATIONS = 65536
+"""More than any product of ours has; a page of more would serve nobody."""
+
 STATUSES = (
     "static",
     "cross_assembly",
@@ -58,6 +62,7 @@ def read_facts(files: Files, location: str) -> ReportFacts:
 def _engine(files: Files) -> ReportFacts:
     manifest = Fields(_parsed(files, MANIFEST), MANIFEST)
     seal, plan = document(files, SEAL), document(files, PLAN)
+    _refuse_more(manifest, "operations", MOST_OPERATIONS)
     operations = tuple(_operations(manifest, document(files, "explain.json")))
     recipe = None if seal is None else seal.child("recipe")
     name = manifest.text("engine_id") if recipe is None else recipe.text("name")
@@ -76,6 +81,12 @@ def _engine(files: Files) -> ReportFacts:
         files=_files(files),
         seal=_seal(files, seal, SEAL),
     )
+
+
+def _refuse_more(document: Fields, key: str, most: int) -> None:
+    count = len(document.array(key))
+    if count > most:
+        document.refuse("list is too long for a page", key, expected=f"at most {most}", got=count)
 
 
 def _parsed(files: Files, name: str) -> dict[str, object]:
@@ -135,6 +146,8 @@ def _reasons(operation: Fields) -> tuple[str, tuple[str, ...]]:
 
 def _planned(manifest: Fields, plan: Fields | None, seal: Fields | None) -> Iterable[PlannedObject]:
     """Yield the code objects that were planned: made of templates, then brought ones."""
+    if plan is not None:
+        _refuse_more(plan, "candidates", MOST_OBJECTS)
     rows = {} if seal is None else {k.text("symbol"): k for k in seal.objects("kernels", [])}
     seen = set()
     for candidate in () if plan is None else plan.objects("candidates", []):
@@ -182,6 +195,7 @@ def _given(text: str | None) -> tuple[str, ...]:
 def _objects(files: Files) -> ReportFacts:
     result = Fields(_parsed(files, RESULT), RESULT)
     deployment = result.text("deployment")
+    _refuse_more(result, "artifacts", MOST_OBJECTS)
     planned = [_artifact(artifact) for artifact in result.objects("artifacts")]
     return ReportFacts(
         name=deployment,

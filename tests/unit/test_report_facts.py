@@ -140,6 +140,21 @@ def test_a_code_object_that_is_not_here_is_not_proven_by_its_reports():
     assert verdict_of(facts).state == OPEN
 
 
+@pytest.mark.parametrize(
+    ("name", "key", "most"),
+    [("engine.json", "operations", 65536), ("validation_plan.json", "candidates", 4096)],
+)
+def test_a_list_that_no_product_has_is_refused(name, key, most):
+    files = documents()
+    files[name][key] = files[name][key] * (most + 1)
+    count = len(files[name][key])
+    with pytest.raises(BadInput) as caught:
+        read_facts(sealed(files), "here")
+    assert str(caught.value) == (
+        f"{name}#/{key}: list is too long for a page; expected at most {most}, got {count}"
+    )
+
+
 def test_the_seal_is_held_against_the_files():
     files = sealed(documents())
     assert read_facts(files, "here").seal == SealFacts("netra.json", (), (), ())

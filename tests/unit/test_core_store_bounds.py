@@ -6,14 +6,14 @@ import errno
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from netra_build.core.errors import BadInput
-from netra_build.core.store import Store, open_store
-from netra_build.core.store_files import FOLDER_MODE, StoreFiles
+from netra_build.core.store import Store, blob_name, open_store
+from netra_build.core.store_files import FOLDER_MODE, FoundFile, StoreFiles
 
 BLOCK = 4096
 BOUND = 100 * BLOCK
@@ -294,3 +294,26 @@ def test_a_new_root_is_nobody_else_s(tmp_path: Path) -> None:
     open_store(tmp_path / "new" / "store").put_blob(b"x")
     for path in [tmp_path / "new" / "store", *(tmp_path / "new" / "store").rglob("*")]:
         assert path.stat().st_mode & 0o077 == 0, path
+
+
+class BusyFiles(StoreFiles):
+    """A store in which somebody uses a file right after an eviction has listed it."""
+
+    used = ""
+
+    def scan(self, folder: str) -> Iterator[FoundFile]:
+        yield from super().scan(folder)
+        if self.used and folder == "records":  # the last one that is listed
+            self.touch(self.used)
+
+
+def test_what_is_used_while_room_is_made_stays(tmp_path: Path) -> None:
+    files = BusyFiles(tmp_path / "store")
+    files.prepare(create=True)
+    store = Store(files, BOUND)
+    digests = [store.put_blob(content(number)) for number in range(3)]
+    age(tmp_path / "store", 5)
+    files.used = blob_name(digests[0])
+    assert store.ledger.evict(0) == (2, 2 * BLOCK)
+    assert store.get_blob(digests[0]) == content(0)
+    assert store.get_blob(digests[1]) is None

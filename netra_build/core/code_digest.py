@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import sys
+from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -138,9 +139,19 @@ def package_members(package: str) -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in folder.glob("[a-z]*.py")))
 
 
+def _statements(tree: ast.AST) -> Iterator[ast.AST]:
+    """Yield every statement at any depth; expressions, which are most of a tree, hold none."""
+    waiting = deque([tree])
+    while waiting:
+        node = waiting.popleft()
+        yield node
+        for part in ("body", "handlers", "orelse", "finalbody", "cases"):
+            waiting.extend(getattr(node, part, ()))
+
+
 def imported_modules(tree: ast.AST) -> Iterator[str]:
     """Yield the absolute name of every module that ``tree`` imports, packages of ours resolved."""
-    for node in ast.walk(tree):
+    for node in _statements(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:

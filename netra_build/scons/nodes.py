@@ -33,11 +33,9 @@ def content_changed(
     SCons reuses a stored signature for a file that is older than two days and has the same
     whole-second time stamp; the file is hashed here instead, once a run.
     """
-    info = dependency.get_ninfo()
-    if isinstance(dependency, SCons.Node.FS.File) and not dependency.attributes.__dict__.get(
-        "netra_hashed"
-    ):
-        info.csig = SCons.Util.hash_signature(_contents(dependency))
+    is_file = isinstance(dependency, SCons.Node.FS.File)
+    if is_file and "netra_hashed" not in dependency.attributes.__dict__:
+        dependency.get_ninfo().csig = SCons.Util.hash_signature(_contents(dependency))
         dependency.attributes.netra_hashed = True
     try:
         return bool(dependency.get_csig() != previous.csig)

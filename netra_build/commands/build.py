@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import importlib
 import os
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -30,10 +29,15 @@ def run(options: argparse.Namespace) -> int:
     roots = [options.library_root] if options.library_root else [*_around(Path.cwd())]
     for build in front_door.builds_in(roots):
         wait_for_build(build)
-        verdict = front_door.judge(build, request, os.environ)
-        if not verdict.reason:
-            print("\n".join([*verdict.said, verdict.line()]))
-            return 0
+        verdicts = [front_door.judge(build, request, os.environ)]
+        verdicts += [
+            front_door.judge(build, same, os.environ, by_another=True)
+            for same in same_by_scons(options, str(Path(build).absolute().parent))
+        ]
+        for verdict in verdicts:
+            if not verdict.reason:
+                print("\n".join([*verdict.said, verdict.line()]))
+                return 0
     module: Any = importlib.import_module("netra_build.commands.build_fully")
     status: int = module.run(options, request)
     return status
@@ -41,14 +45,20 @@ def run(options: argparse.Namespace) -> int:
 
 def request_of(options: argparse.Namespace) -> dict[str, Any]:
     """Return all that the command line asks for, and what runs it, as plain JSON."""
-    return {
-        "front": "netra build",
-        "options": dict(vars(options)),
-        "folder": str(Path.cwd()),
-        "python": sys.version,
-        "executable": sys.executable,
-        "path": list(sys.path),
-    }
+    asked = {"options": dict(vars(options)), "folder": str(Path.cwd())}
+    return {"front": "netra build", **asked, **front_door.running_code()}
+
+
+def same_by_scons(options: argparse.Namespace, root: str) -> list[front_door.Request]:
+    """Return the requests to SCons that ask for the same, made in the library's folder.
+
+    Only a name means the same wherever it is said, and only without options.
+    """
+    name = options.engine
+    given = [value for key, value in vars(options).items() if key not in ("engine", "library_root")]
+    if any(given) or "/" in name or name.endswith((".yaml", ".json")):
+        return []
+    return [front_door.scons_request(root, {kind: name}, []) for kind in ("engine", "recipe")]
 
 
 def _around(folder: Path) -> list[str]:

@@ -18,28 +18,12 @@ from types import MappingProxyType
 
 from netra_build.core.canonical_json import canonical_bytes
 from netra_build.core.digests import blake3_hex
+from netra_build.core.distributions import DISTRIBUTION_BY_IMPORT
 from netra_build.core.errors import ToolchainFailed
 
 PACKAGE = "netra_build"
 SHORT_DIGEST = 16
 PACKAGE_FOLDER = Path(__file__).resolve().parent.parent
-
-DISTRIBUTION_BY_IMPORT = {
-    "blake3": "blake3",
-    "cryptography": "cryptography",
-    "cyclonedx": "cyclonedx-python-lib",
-    "elftools": "pyelftools",
-    "jsonschema": "jsonschema",
-    "ml_dtypes": "ml_dtypes",
-    "msgpack": "msgpack",
-    "numpy": "numpy",
-    "packageurl": "packageurl-python",
-    "rich": "rich",
-    "ruamel": "ruamel.yaml",
-    "safetensors": "safetensors",
-    "securesystemslib": "securesystemslib",
-    "zstandard": "zstandard",
-}
 
 
 @dataclass(frozen=True)

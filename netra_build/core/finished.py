@@ -53,6 +53,8 @@ class Finished:
     products: Mapping[str, Iterable[str]] = field(default_factory=dict)
     """Absolute folder of every product to the names of all files that may lie in it."""
     said: Iterable[str] = ()
+    is_shared: bool = False
+    """Whether another front that is asked the same would make the same."""
 
 
 def confirmed(written: Mapping[str, str]) -> dict[str, tuple[Stamp, str]] | None:
@@ -90,6 +92,7 @@ def _manifest(request: Request, finished: Finished) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "request": request,
+        "is_shared": finished.is_shared,
         "base": finished.base,
         "written_ns": finished.moment_ns,
         "environment": dict(looks.environment),

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from blake3 import blake3
 
+from netra_build.core.distributions import found_imports
 from netra_build.core.folder_names import entries_below, folder_stamp, names_below
 from netra_build.core.stamps import KIND_OF_FILE, REGULAR, is_recent
 
@@ -54,6 +56,22 @@ def builds_in(roots: Iterable[str]) -> list[str]:
     return [build for build in builds if os.path.isdir(f"{build}/{FOLDER}")]
 
 
+def scons_request(folder: str, variables: Mapping[str, str], targets: Iterable[str]) -> Request:
+    """Return a request to SCons: what it asks for, where, and which code answers it."""
+    asked = {"variables": dict(variables), "targets": list(targets), "folder": folder}
+    return {"front": "scons", **asked, **running_code()}
+
+
+def running_code() -> dict[str, Any]:
+    """Return what makes up the interpreter, our package and where its imports come from."""
+    return {
+        "python": sys.version,
+        "executable": sys.executable,
+        "package": os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
+        "imports": found_imports(),
+    }
+
+
 def request_key(request: Request) -> str:
     """Return the name of a request: equal requests have equal names."""
     text = json.dumps(request, sort_keys=True, ensure_ascii=True)
@@ -66,9 +84,16 @@ def manifest_path(build: str, request: Request) -> str:
 
 
 def judge(
-    build: str, request: Request, environment: Mapping[str, str], *, verify: bool = False
+    build: str,
+    request: Request,
+    environment: Mapping[str, str],
+    *,
+    verify: bool = False,
+    by_another: bool = False,
 ) -> Verdict:
     """Tell whether the request was finished and everything is as it was then.
+
+    ``by_another`` says that another front than the one that finished it asks.
 
     Of the ``environment`` those variables count that were read. ``verify`` reads and hashes all
     files instead of trusting their stamps.
@@ -77,6 +102,8 @@ def judge(
         manifest = read_manifest(manifest_path(build, request))
         if manifest["request"] != request:
             return Verdict("another request")
+        if by_another and not manifest["is_shared"]:
+            return Verdict("finished with a tool chain that another front may not find")
         for name, value in manifest["environment"].items():
             if environment.get(name) != value:
                 raise NotAsItWas(f"{name} has another value")

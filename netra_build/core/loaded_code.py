@@ -6,11 +6,11 @@ import os
 import re
 import sys
 from collections.abc import Iterable
-from pathlib import Path
 
-from netra_build.core.code_digest import DISTRIBUTION_BY_IMPORT, PACKAGE_FOLDER
+from netra_build.core.code_digest import PACKAGE_FOLDER
+from netra_build.core.distributions import DISTRIBUTION_BY_IMPORT
 from netra_build.core.folder_names import entries_below
-from netra_build.core.recording_disk import Looks, RecordingDisk
+from netra_build.core.recording_disk import Looks
 
 CACHES = ("__pycache__",)
 """Folders that Python writes by itself."""
@@ -19,12 +19,14 @@ RECORDS = ("METADATA", "RECORD")
 
 
 def note_loaded_code(looks: Looks, distributions: Iterable[str] = ()) -> None:
-    """Note our package, the interpreter, our distributions and those given by name."""
+    """Note our package, the interpreter, our distributions and those given by name.
+
+    Which entry of Python's path each comes from is part of the request.
+    """
     note_folder(looks, str(PACKAGE_FOLDER))
     looks.saw_file(os.path.realpath(sys.executable))
     wanted = {_plain(name) for name in (*DISTRIBUTION_BY_IMPORT.values(), *distributions)}
     for entry in sys.path:
-        _note_imports(looks, Path(entry))
         _note_distributions(looks, entry, wanted)
 
 
@@ -35,14 +37,6 @@ def note_folder(looks: Looks, folder: str) -> None:
     for name in names:
         if not name.endswith("/"):
             looks.saw_file(f"{folder}/{name}")
-
-
-def _note_imports(looks: Looks, entry: Path) -> None:
-    """Note where on the path the modules are that we import, and where they are not."""
-    disk = RecordingDisk(looks)
-    for name in DISTRIBUTION_BY_IMPORT:
-        disk.exists(entry / name)
-        disk.exists(entry / f"{name}.py")
 
 
 def _note_distributions(looks: Looks, entry: str, wanted: set[str]) -> None:

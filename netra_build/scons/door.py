@@ -8,9 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
-import SCons
 import SCons.Script.Main
 
 from netra_build.core import front_door
@@ -37,7 +35,8 @@ class Door:
         self.targets = list(targets)
         self.environment = environment
         self.verify = variables.get("verify") == "1"
-        self.request = request_of(variables, targets)
+        counted = {name: text for name, text in variables.items() if name not in PASSING_VARIABLES}
+        self.request = front_door.scons_request(str(Path.cwd()), counted, targets)
         is_known = all(target in NAMED_TARGETS for target in targets)
         self.is_usable = is_known and variables.get("verify", "0") in ("0", "1") and _is_plain()
 
@@ -57,21 +56,6 @@ class Door:
                 return True
         front_door.forget(BUILD, self.request)
         return False
-
-
-def request_of(variables: Mapping[str, str], targets: Sequence[str]) -> dict[str, Any]:
-    """Return all that the command line asks for, and what runs it, as plain JSON."""
-    counted = {name: text for name, text in variables.items() if name not in PASSING_VARIABLES}
-    return {
-        "front": "scons",
-        "variables": counted,
-        "targets": list(targets),
-        "folder": str(Path.cwd()),
-        "python": sys.version,
-        "executable": sys.executable,
-        "path": list(sys.path),
-        "scons": SCons.__version__,
-    }
 
 
 def _is_plain() -> bool:

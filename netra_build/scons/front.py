@@ -166,6 +166,7 @@ def _write_manifest(declared: Declared, door: Door, moment_ns: int) -> None:
         base=absolute(".") + "/",
         outputs=outputs,
         products=declared.whole_products(),
+        is_shared=not declared.has_path_tools,
         said=[*declared.said, *(f"netra: {note}" for note in declared.notes)],
     )
     try:

@@ -53,6 +53,8 @@ class Declared:
         self.node_by_path: dict[str, Any] = {}
         self.toolchain: Toolchain | None = None
         self.tool_identity: dict[str, str] = {}
+        self.has_path_tools = False
+        """Whether the tool chain was found on the path of SCons's environment."""
         self.library_by_root: dict[str, Library] = {}
         self.notes: list[str] = []
         self.executions: list[Execution] = []
@@ -268,6 +270,8 @@ def toolchain_of(env: Any) -> Toolchain:
             path=env["ENV"].get("PATH", ""),
             disk=RecordingDisk(declared.looks),
         )
+        folders = env["ENV"].get("PATH", "").split(":")
+        declared.has_path_tools = str(programs.assembler.path.parent) in folders
         note_folder(declared.looks, absolute(local / "native"))
         declared.tool_identity = programs.identity(RecordingDisk(declared.looks))
         declared.toolchain = with_native_part(programs, local / "native")

@@ -270,9 +270,16 @@ def test_an_output_touched_or_written_anew_is_as_it_was(finished: Project) -> No
     assert is_answered(finished.scons(ASKED, "verify=1"))
 
 
+def read_manifest(path: Path) -> dict:
+    """Return the document of a manifest."""
+    return json.loads(path.read_bytes().partition(b"\n")[2])
+
+
 def manifests(project: Project) -> list[str]:
-    """Return the names of the manifests."""
-    return sorted(path.name for path in project.path(MANIFESTS).iterdir())
+    """Return the names of the manifests of requests that were made in this very folder."""
+    paths = sorted(project.path(MANIFESTS).iterdir())
+    here = str(project.folder)
+    return [path.name for path in paths if read_manifest(path)["request"]["folder"] == here]
 
 
 def test_a_request_that_failed_leaves_no_manifest(finished: Project) -> None:
@@ -357,7 +364,7 @@ def test_an_input_left_out_of_the_manifest_would_be_missed(finished: Project, pa
     """The faults that the tests above are there for, put into the manifest."""
     (name,) = manifests(finished)
     path = finished.path(MANIFESTS) / name
-    document = json.loads(path.read_bytes().partition(b"\n")[2])
+    document = read_manifest(path)
     found = [entry for entry in document["inputs"] if entry.startswith(part)]
     assert found
     for entry in found:

@@ -44,6 +44,9 @@ from netra_build.stages import (
 QUICK_SEEDS = (1,)
 """Seeds of the random inputs that every build runs, beside all extreme inputs."""
 
+COPIED_AT_ONCE = 16
+"""How many files of the include tree one action copies."""
+
 SEAL_NAME = "netra.json"
 RESULT_NAME = "build-result.json"
 SUMMARY_NAME = "equivalence-report.json"
@@ -141,14 +144,20 @@ def code_object_actions(units: Sequence[Unit]) -> list[Action]:
 
 
 def include_actions(units: Sequence[Unit]) -> list[Action]:
-    """Return the action that copies the closed include tree of all units, if there is any."""
+    """Return the actions that copy the closed include tree of all units, some files each.
+
+    SCons compares every output of an action with every input, so one action for all of them would
+    cost the square of their number.
+    """
     instances = [member.instance for unit in units for member in unit.members]
     names = sorted({name for instance in instances for name in instance.closure_names})
-    if not names:
-        return []
-    inputs = {name: Place(Root.SOURCE, name) for name in names}
-    outputs = {name: units[0].at_home(f"generated/includes/{name}") for name in names}
-    return [copy_files.STAGE.apply("include tree", inputs, outputs)]
+    actions = []
+    for start in range(0, len(names), COPIED_AT_ONCE):
+        some = names[start : start + COPIED_AT_ONCE]
+        inputs = {name: Place(Root.SOURCE, name) for name in some}
+        outputs = {name: units[0].at_home(f"generated/includes/{name}") for name in some}
+        actions.append(copy_files.STAGE.apply("include tree", inputs, outputs))
+    return actions
 
 
 def document_actions(documents: Mapping[str, Json], units: Sequence[Unit]) -> list[Action]:

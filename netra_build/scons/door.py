@@ -18,6 +18,9 @@ BUILD = "build"
 HARMLESS_OPTIONS = {"num_jobs", "silent", "no_progress", "keep_going"}
 """Options that change neither what is made nor what is shown of it."""
 
+DERIVED_OPTIONS = ("debug_explain", "debug_includes")
+"""Options that SCons sets itself in each run."""
+
 NAMED_TARGETS = ("asked", "check-equivalence", "check-kernels", "check-numerics")
 """Targets whose results are known by name; any other word leads past the door."""
 
@@ -61,10 +64,9 @@ class Door:
 def _is_plain() -> bool:
     """Tell whether the command line holds no option that the manifest does not cover."""
     parser = SCons.Script.Main.OptionsParser
-    given = {
-        name
-        for name, value in vars(parser.values).items()
-        if not name.startswith("__")
-        and not (name in ("debug_explain", "debug_includes") and value is False)
-    }
+    given = {name for name, value in vars(parser.values).items() if not name.startswith("__")}
+    given -= {name for name in DERIVED_OPTIONS if getattr(parser.values, name) is False}
+    # Options that may be given more than once are appended to the list that is their default.
+    defaults = vars(vars(parser.values)["__defaults__"])
+    given |= {name for name, value in defaults.items() if isinstance(value, list) and value}
     return given <= HARMLESS_OPTIONS and not any(word[:1] == "-" for word in parser.largs)

@@ -11,6 +11,7 @@ import SCons.Node
 import SCons.Node.FS
 import SCons.Util
 from SCons.Action import Action as SConsAction
+from SCons.Node.Python import ValueWithMemo
 
 from netra_build.core.canonical_json import Json, canonical_text
 from netra_build.core.code_digest import code_digest
@@ -128,7 +129,7 @@ def _values(env: Any, action: Action) -> list[Any]:
     if action.stage.uses_tools:
         for name, value in env["NETRA_DECLARED"].tool_identity.items():
             named[f"tool {name}"] = value
-    return [env.Value(f"{name}: {text}", name=name) for name, text in named.items()]
+    return [ValueWithMemo(f"{name}: {text}", name=name) for name, text in named.items()]
 
 
 def _named_parameters(parameters: Iterable[tuple[str, Json]]) -> Iterator[tuple[str, str]]:

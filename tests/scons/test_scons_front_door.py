@@ -86,6 +86,9 @@ WORDS = [
     ["-n", ASKED],
     ["--tree=all", ASKED],
     ["--debug=explain", ASKED],
+    ["--debug=time", ASKED],
+    ["--warn=no-all", ASKED],
+    ["-f", "SConstruct", ASKED],
     ["-q", ASKED],
     ["--max-drift=0", ASKED],
     ["-i", ASKED],
@@ -102,7 +105,7 @@ Sample = Callable[[list, int], list]
 
 
 def test_other_words_lead_past_the_door(finished: Project, sample: Sample) -> None:
-    for words in sample(WORDS, 5):
+    for words in [["--debug=time", ASKED], *sample(WORDS, 5)]:
         run = finished.scons(*words)
         assert run.status == 0, (words, run.errors)
         assert NOTHING.search(run.output) is None, words

@@ -72,6 +72,25 @@ class Looks:
             return None
 
 
+def joined(first: Looks, second: Looks) -> Looks:
+    """Return what was looked at in either; what was seen differently counts as unsteady."""
+    looks = Looks(min(first.started_ns, second.started_ns))
+    looks.files = {**second.files, **first.files}
+    looks.answers = {**second.answers, **first.answers}
+    looks.listings = {**second.listings, **first.listings}
+    looks.environment = {**second.environment, **first.environment}
+    both = first.files.keys() & second.files.keys()
+    differing = {path for path in both if _differs(first, second, path)}
+    looks.unsteady = first.unsteady | second.unsteady | differing
+    return looks
+
+
+def _differs(first: Looks, second: Looks, path: str) -> bool:
+    """Tell whether a file was seen in two states."""
+    (stamp, digest), (other_stamp, other_digest) = first.files[path], second.files[path]
+    return stamp != other_stamp or bool(digest and other_digest and digest != other_digest)
+
+
 def absolute(path: Path | str) -> str:
     """Return the name under which a path is noted; links are left as they are."""
     return os.path.abspath(path)

@@ -84,6 +84,10 @@ class Store:
         self._keep_blob(digest, data)
         return digest
 
+    def has_blob(self, digest: str) -> bool:
+        """Tell whether something lies under this BLAKE3; whether it verifies is seen when read."""
+        return DIGEST.match(digest) is not None and self.files.find(blob_name(digest)) is not None
+
     def get_blob(self, digest: str) -> bytes | None:
         """Return the bytes with this BLAKE3, None if they are not here or do not verify."""
         if not DIGEST.match(digest):

@@ -17,17 +17,17 @@ from netra_build.core.canonical_json import parse_object
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import EXIT_BAD_INPUT, EXIT_REFUSED, BadInput, NetraError
 from netra_build.core.finished import Finished, write_manifest
-from netra_build.core.loaded_code import note_folder, note_loaded_code
 from netra_build.core.nearest import nearest_hint
-from netra_build.core.recording_disk import RecordingEnvironment, absolute
+from netra_build.core.recording_disk import RecordingEnvironment, absolute, joined
 from netra_build.core.store_place import store_place
-from netra_build.core.tally import Counts
+from netra_build.core.tally import Counts, Ending
 from netra_build.release.layout import CODE_OBJECTS, ENGINE
 from netra_build.requests import recipe_names
 from netra_build.scons.door import BUILD, Door
 from netra_build.scons.live import LiveLine, can_be_redrawn
 from netra_build.scons.methods import Declared, NetraUserError, library_of
 from netra_build.scons.nodes import node_is_done
+from netra_build.scons.restoring import keep_request, restore_request, system_looks
 from netra_build.stages.tabulate import summary_text
 
 VARIABLES = {
@@ -102,6 +102,11 @@ def declare(env: Any, door: Door) -> int | None:
         if place is not None:
             env["NETRA_STORE"], env["NETRA_STORE_BYTES"] = str(place.root), place.max_bytes
         env["NETRA_LIBRARY_ROOT"] = values.get("library_root", "#")
+        restored = restore_request(env, door) if _is_build(env) else None
+        if restored is not None:
+            files = f"{len(restored.outputs)} files"
+            print("\n".join([*restored.said, f"netra: restored {files} from the store"]))
+            return 0
         _declare_asked(env, values, door.targets)
         if "why" in values:
             declared.notes.clear()
@@ -129,6 +134,10 @@ def _show_progress(env: Any) -> None:
     LiveLine(sys.stdout, env["NETRA_DECLARED"].tally, settled, len(nodes)).start()
 
 
+def _is_build(env: Any) -> bool:
+    return not any(env.GetOption(name) for name in ("clean", "no_exec", "help"))
+
+
 def _is_quiet(env: Any) -> bool:
     return any(env.GetOption(name) for name in ("clean", "no_exec", "help", "silent"))
 
@@ -138,7 +147,7 @@ def finish(env: Any, door: Door, has_failed: bool) -> None:
     declared: Declared = env["NETRA_DECLARED"]
     moment_ns = time.time_ns()
     if door.is_usable and not has_failed and _is_done(door.targets or ["asked"]):
-        _write_manifest(declared, door, moment_ns)
+        _write_manifest(env, door, moment_ns)
     declared.finish()
     for note in declared.notes:
         print(f"netra: {note}")
@@ -151,26 +160,26 @@ def _is_done(targets: Sequence[str]) -> bool:
     return all(node is not None and node_is_done(node) for node in nodes)
 
 
-def _write_manifest(declared: Declared, door: Door, moment_ns: int) -> None:
+def _write_manifest(env: Any, door: Door, moment_ns: int) -> None:
     """Note the request as finished; nothing is noted if an output is not what was written."""
-    note_loaded_code(declared.looks, ["scons"])
-    note_folder(declared.looks, absolute("site_scons"))
-    declared.looks.saw_file(absolute("SConstruct"))
+    declared: Declared = env["NETRA_DECLARED"]
     outputs = declared.confirmed_outputs()
     if outputs is None:
         return
     finished = Finished(
-        looks=declared.looks,
+        looks=joined(declared.looks, system_looks(declared)),
         started_ns=declared.looks.started_ns,
         moment_ns=moment_ns,
         base=absolute(".") + "/",
         outputs=outputs,
-        products=declared.whole_products(),
+        products={folder: names for folder, _, names in declared.traced_products()},
         is_shared=not declared.has_path_tools,
         said=[*declared.said, *(f"netra: {note}" for note in declared.notes)],
     )
     try:
-        write_manifest(RealDisk(), BUILD, door.request, finished)
+        is_whole = not write_manifest(RealDisk(), BUILD, door.request, finished)
+        if is_whole and (declared.tally.count(Ending.RAN) or declared.tally.count(Ending.RESTORED)):
+            keep_request(env, door, finished)
     except NetraError:
         return  # a disk that is full or read-only: the next run decides without it
 

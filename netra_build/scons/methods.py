@@ -64,11 +64,15 @@ class Declared:
         self.said: list[str] = []
         """What was printed as the result of what was asked for."""
         self.looks = Looks(process_start_ns())
+        """What was looked at in the library."""
+        self.system_looks = Looks(self.looks.started_ns)
+        """What was looked at for the tool chain."""
         self.verify = False
         self._record: OutputRecord | None = None
         self.runs: RunRecord | None = None
         self._store: Store | None = None
         self._is_store_known = False
+        self._is_trouble_said = False
         self._lock = threading.Lock()
 
     def record(self, env: Any) -> OutputRecord:
@@ -105,15 +109,15 @@ class Declared:
                 outputs[absolute(path)] = confirmed
         return outputs
 
-    def whole_products(self) -> dict[str, frozenset[str]]:
-        """Return the folders that hold nothing but a whole product, and what that is."""
-        found = {}
+    def traced_products(self) -> list[tuple[str, str, frozenset[str]]]:
+        """Return the folders that hold a whole product alone, each with its seal and all names."""
+        found = []
         for execution in self.executions:
             product, seal = execution.product, execution.graph.seal
             if product is not None and seal is not None and product.is_alone:
                 path = str(execution.folders.path(seal))
                 if node_is_done(self.node_by_path[path]):
-                    found[absolute(product.folder)] = product.names
+                    found.append((absolute(product.folder), seal.name, product.names))
         return found
 
     def store(self, env: Any) -> Store | None:
@@ -129,9 +133,9 @@ class Declared:
         for record in (self._record, self.runs):
             if record is not None:
                 record.save()
-        store, self._store = self._store, None
-        if store is not None and store.trouble:
-            print(f"netra: {store.trouble}", file=sys.stderr)
+        if self._store is not None and self._store.trouble and not self._is_trouble_said:
+            self._is_trouble_said = True
+            print(f"netra: {self._store.trouble}", file=sys.stderr)
 
 
 def _open_store(folder: str, max_bytes: int) -> Store | None:
@@ -268,12 +272,12 @@ def toolchain_of(env: Any) -> Toolchain:
             rocm_path=Path(rocm) if rocm else None,
             local=local,
             path=env["ENV"].get("PATH", ""),
-            disk=RecordingDisk(declared.looks),
+            disk=RecordingDisk(declared.system_looks),
         )
         folders = env["ENV"].get("PATH", "").split(":")
         declared.has_path_tools = str(programs.assembler.path.parent) in folders
-        note_folder(declared.looks, absolute(local / "native"))
-        declared.tool_identity = programs.identity(RecordingDisk(declared.looks))
+        note_folder(declared.system_looks, absolute(local / "native"))
+        declared.tool_identity = programs.identity(RecordingDisk(declared.system_looks))
         declared.toolchain = with_native_part(programs, local / "native")
     return declared.toolchain
 

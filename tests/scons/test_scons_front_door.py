@@ -72,6 +72,7 @@ def test_the_door_loads_little_of_the_package(finished: Project) -> None:
         "netra_build",
         "netra_build.core",
         "netra_build.core.build_lock",
+        "netra_build.core.distributions",
         "netra_build.core.folder_names",
         "netra_build.core.front_door",
         "netra_build.core.stamps",

@@ -1,0 +1,218 @@
+"""A finished request as others can use it: what it was made from and what it made, by content.
+
+A trace holds relative names and digests alone. In another checkout whose files have the same
+contents it says what would be made there, and the store has the bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from netra_build.core.canonical_json import Json, canonical_bytes
+from netra_build.core.digests import blake3_hex
+from netra_build.core.disk import Disk, RealDisk, confined_path
+from netra_build.core.errors import BadInput, NetraError
+from netra_build.core.product import Product
+from netra_build.core.recording_disk import Looks, RecordingDisk
+from netra_build.core.stamps import Stamp
+from netra_build.core.store import Store
+
+KIND = "trace"
+FORMAT = "netra-trace-1"
+OUTPUTS_BELOW = "build/"
+
+
+@dataclass(frozen=True)
+class TracedProduct:
+    """A folder that a request makes whole: its seal and the names of all its files."""
+
+    folder: str
+    seal: str
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Trace:
+    """All that decided about a request, and all that it made; paths are relative to ``base``."""
+
+    code: str
+    """Digest of the code, the tool chain and what else runs; no path is part of it."""
+    inputs: Mapping[str, str]
+    answers: tuple[tuple[str, str, bool], ...]
+    listings: tuple[tuple[str, str, tuple[str, ...]], ...]
+    outputs: Mapping[str, str]
+    products: tuple[TracedProduct, ...]
+    said: tuple[str, ...]
+
+    def document(self) -> Json:
+        """Return the trace as JSON."""
+        return {
+            "format": FORMAT,
+            "code": self.code,
+            "inputs": dict(self.inputs),
+            "answers": [list(answer) for answer in self.answers],
+            "listings": [[f, suffix, list(names)] for f, suffix, names in self.listings],
+            "outputs": dict(self.outputs),
+            "products": [[p.folder, p.seal, list(p.names)] for p in self.products],
+            "said": list(self.said),
+        }
+
+
+def read_trace(document: Json) -> Trace:
+    """Return the trace in a document; ``BadInput`` for what is none."""
+    try:
+        if not isinstance(document, dict) or document["format"] != FORMAT:
+            raise ValueError("another format")
+        read: dict[str, list[list[object]]] = document
+        return Trace(
+            code=str(document["code"]),
+            inputs={str(name): str(digest) for name, digest in _items(document["inputs"])},
+            answers=tuple((str(kind), str(n), bool(a)) for kind, n, a in read["answers"]),
+            listings=tuple((str(f), str(s), _names(names)) for f, s, names in read["listings"]),
+            outputs={str(name): str(digest) for name, digest in _items(document["outputs"])},
+            products=tuple(
+                TracedProduct(str(f), str(s), _names(names)) for f, s, names in read["products"]
+            ),
+            said=_names(document["said"]),
+        )
+    except (KeyError, TypeError, ValueError, AttributeError):
+        raise BadInput("not a trace", location="store") from None
+
+
+def _items(value: Json) -> list[tuple[str, Json]]:
+    if not isinstance(value, dict):
+        raise TypeError("no object")
+    return list(value.items())
+
+
+def _names(value: object) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        raise TypeError("no list")
+    return tuple(str(name) for name in value)
+
+
+def trace_of(
+    looks: Looks,
+    base: str,
+    code: str,
+    outputs: Mapping[str, tuple[Stamp, str]],
+    products: Sequence[TracedProduct],
+    said: Sequence[str],
+) -> Trace | None:
+    """Return the trace of a request that was just finished.
+
+    None when it looked outside ``base``, or made something outside the build folder: another
+    checkout says nothing about that. ``looks`` are those at the library alone.
+    """
+    seen = {path: digest for path, (_, digest) in looks.files.items() if path not in outputs}
+    for path, digest in seen.items():
+        if digest is None:
+            seen[path] = blake3_hex(RealDisk().read_bytes(Path(path)))
+    paths = [*seen, *(path for _, path in looks.answers), *(item[0] for item in looks.listings)]
+    if any(looks.environment.values()) or not all(path.startswith(base) for path in paths):
+        return None
+    made = {path.removeprefix(base): digest for path, (_, digest) in outputs.items()}
+    if not all(name.startswith(OUTPUTS_BELOW) for name in made):
+        return None
+    return Trace(
+        code=code,
+        inputs={path.removeprefix(base): digest for path, digest in seen.items() if digest},
+        answers=tuple(
+            (kind, path.removeprefix(base), answer)
+            for (kind, path), answer in looks.answers.items()
+        ),
+        listings=tuple(
+            (folder.removeprefix(base), suffix or "", names)
+            for (folder, suffix, _), names in looks.listings.items()
+        ),
+        outputs=made,
+        products=tuple(products),
+        said=tuple(said),
+    )
+
+
+def keep_trace(store: Store, key: str, trace: Trace, base: str, disk: Disk) -> None:
+    """Keep a trace, and of its outputs what the store does not have yet."""
+    for name, digest in trace.outputs.items():
+        if not store.has_blob(digest):
+            store.put_blob(disk.read_bytes(Path(base + name)))
+    store.put_record(KIND, key, trace.document())
+
+
+def fits(trace: Trace, code: str, base: str, looks: Looks) -> bool:
+    """Tell whether a request would be made from the same here; what is asked is noted."""
+    if trace.code != code:
+        return False
+    disk = RecordingDisk(looks)
+    questions = {"exists": disk.exists, "is_file": disk.is_file, "is_folder": disk.is_folder}
+    try:
+        for kind, name, answer in trace.answers:
+            if kind not in questions or questions[kind](Path(base + name)) != answer:
+                return False
+        for folder, suffix, names in trace.listings:
+            top = Path(base + folder)
+            found = disk.files_under(top, suffix)
+            if tuple(path.relative_to(top).as_posix() for path in found) != names:
+                return False
+        return all(
+            blake3_hex(disk.read_bytes(confined_path(Path(base), name, name))) == digest
+            for name, digest in trace.inputs.items()
+        )
+    except NetraError:
+        return False
+
+
+def restore(trace: Trace, base: str, store: Store) -> dict[str, str] | None:
+    """Write every output that is not there yet; return the digests of all by relative path.
+
+    None when the store lacks one, or a name leads out of the build folder; what was written by
+    then is right, and a product that is not whole has no seal. Raises ``NetraError`` when writing
+    fails.
+    """
+    disk = RealDisk()
+    products = {f"{p.folder}/{p.seal}": p for p in trace.products}
+    later = [(p, f"{p.folder}/") for p in trace.products]
+    begun: dict[str, Product] = {}
+    for name, digest in sorted(trace.outputs.items(), key=lambda item: item[0] in products):
+        path = confined_path(Path(base), name, "store")
+        if not name.startswith(OUTPUTS_BELOW):
+            return None
+        if name not in products and _has(disk, path, digest):
+            continue
+        data = store.get_blob(digest)
+        if data is None:
+            return None
+        for traced, prefix in later:
+            if name.startswith(prefix):
+                _begin(traced, base, begun)
+        disk.write_bytes(path, data)
+    for product in begun.values():
+        product.finish()
+    return dict(trace.outputs)
+
+
+def _begin(traced: TracedProduct, base: str, begun: dict[str, Product]) -> None:
+    """Withdraw the seal of a product before its first file is written."""
+    if traced.folder not in begun:
+        folder = confined_path(Path(base), traced.folder, "store")
+        product = Product(folder, traced.seal, traced.names, RealDisk(), is_alone=True)
+        product.begin()
+        begun[traced.folder] = product
+
+
+def _has(disk: Disk, path: Path, digest: str) -> bool:
+    return disk.is_file(path) and blake3_hex(disk.read_bytes(path)) == digest
+
+
+def code_of(looks: Looks, base: str, more: Json) -> str:
+    """Return the digest of files of code by name and content, and of what else makes up a code.
+
+    ``base`` is taken off the names. ``more`` holds versions and identities, and no path.
+    """
+    disk = RealDisk()
+    files: dict[str, Json] = {
+        path.removeprefix(base): blake3_hex(disk.read_bytes(Path(path))) for path in looks.files
+    }
+    return blake3_hex(canonical_bytes({"files": files, "more": more}))

@@ -1,0 +1,141 @@
+"""Restore a whole request from the store before its graph is declared, and keep what others can."""
+
+from __future__ import annotations
+
+import sys
+import time
+from importlib import metadata
+from typing import Any
+
+from netra_build.core.canonical_json import Json
+from netra_build.core.code_digest import PACKAGE_FOLDER
+from netra_build.core.disk import RealDisk
+from netra_build.core.distributions import DISTRIBUTION_BY_IMPORT
+from netra_build.core.errors import NetraError
+from netra_build.core.finished import Finished, confirmed, write_manifest
+from netra_build.core.front_door import request_key
+from netra_build.core.loaded_code import note_folder, note_loaded_code
+from netra_build.core.recording_disk import Looks, absolute, joined
+from netra_build.core.trace import (
+    KIND,
+    Trace,
+    TracedProduct,
+    code_of,
+    fits,
+    keep_trace,
+    read_trace,
+    restore,
+    trace_of,
+)
+from netra_build.scons.door import BUILD, Door
+from netra_build.scons.methods import Declared, toolchain_of
+
+
+def restore_request(env: Any, door: Door) -> Trace | None:
+    """Restore all that the request makes if the same was made elsewhere; None if it was not.
+
+    Whatever stands against it, the graph decides then.
+    """
+    declared: Declared = env["NETRA_DECLARED"]
+    store = declared.store(env) if door.is_usable and not door.verify else None
+    key = _key(door)
+    documents = store.get_records(KIND, key) if store is not None and key else ()
+    if store is None or not documents:
+        return None
+    base, code = absolute(".") + "/", _code(env)
+    for document in documents:
+        looks = Looks(declared.looks.started_ns)
+        looks.environment.update(declared.looks.environment)
+        try:
+            trace = read_trace(document)
+            if not fits(trace, code, base, looks):
+                continue
+            written = restore(trace, base, store)
+            if written is not None:
+                declared.record(env).note(written)
+                _remember(declared, door, trace, looks, written)
+                return trace
+        except NetraError:
+            continue
+    return None
+
+
+def _remember(
+    declared: Declared, door: Door, trace: Trace, looks: Looks, written: dict[str, str]
+) -> None:
+    """Write the manifest of what was restored."""
+    moment_ns = time.time_ns()
+    outputs = confirmed(written)
+    if outputs is None:
+        return
+    products = {absolute(product.folder): product.names for product in trace.products}
+    finished = Finished(
+        looks=joined(looks, system_looks(declared)),
+        started_ns=looks.started_ns,
+        moment_ns=moment_ns,
+        base=absolute(".") + "/",
+        outputs=outputs,
+        products=products,
+        said=trace.said,
+        is_shared=not declared.has_path_tools,
+    )
+    write_manifest(RealDisk(), BUILD, door.request, finished)
+
+
+def keep_request(env: Any, door: Door, finished: Finished) -> None:
+    """Keep the trace of a finished request in the store, if there is one to keep it in."""
+    declared: Declared = env["NETRA_DECLARED"]
+    store, key = declared.store(env), _key(door)
+    if store is None or not key:
+        return
+    products = [
+        TracedProduct(folder.removeprefix(finished.base), seal, tuple(sorted(names)))
+        for folder, seal, names in declared.traced_products()
+    ]
+    trace = trace_of(
+        declared.looks, finished.base, _code(env), finished.outputs, products, [*finished.said]
+    )
+    if trace is not None:
+        keep_trace(store, key, trace, finished.base, RealDisk())
+
+
+def system_looks(declared: Declared) -> Looks:
+    """Return the looks at all that runs: tool chain, Python, our package, the SConstruct."""
+    looks = joined(Looks(declared.looks.started_ns), declared.system_looks)
+    note_loaded_code(looks, ["scons"])
+    _note_front(looks)
+    return looks
+
+
+def _note_front(looks: Looks) -> None:
+    note_folder(looks, absolute("site_scons"))
+    looks.saw_file(absolute("SConstruct"))
+
+
+def _key(door: Door) -> str:
+    """Return the name of the request in any checkout, empty when it names places of this one."""
+    asked = {name: door.request[name] for name in ("front", "variables", "targets")}
+    return "" if any("/" in text for text in asked["variables"].values()) else request_key(asked)
+
+
+def _code(env: Any) -> str:
+    """Return the digest of all that runs, wherever it lies."""
+    toolchain_of(env)
+    package, front = Looks(), Looks()
+    note_folder(package, str(PACKAGE_FOLDER))
+    _note_front(front)
+    names = sorted({*DISTRIBUTION_BY_IMPORT.values(), "scons"})
+    more: dict[str, Json] = {
+        "package": code_of(package, str(PACKAGE_FOLDER), None),
+        "python": sys.version,
+        "distributions": {name: _version(name) for name in names},
+        "tools": {**env["NETRA_DECLARED"].tool_identity},
+    }
+    return code_of(front, absolute("."), more)
+
+
+def _version(distribution: str) -> str:
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return ""

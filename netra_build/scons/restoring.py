@@ -7,16 +7,7 @@ import time
 from importlib import metadata
 from typing import Any
 
-from netra_build.core.canonical_json import Json
-from netra_build.core.code_digest import PACKAGE_FOLDER
-from netra_build.core.disk import RealDisk
-from netra_build.core.distributions import DISTRIBUTION_BY_IMPORT
-from netra_build.core.errors import NetraError
-from netra_build.core.finished import Finished, confirmed, write_manifest
-from netra_build.core.front_door import request_key
-from netra_build.core.loaded_code import note_folder, note_loaded_code
-from netra_build.core.recording_disk import Looks, absolute, joined
-from netra_build.core.trace import (
+from netra_build.core.build_trace import (
     KIND,
     Trace,
     TracedProduct,
@@ -27,6 +18,15 @@ from netra_build.core.trace import (
     restore,
     trace_of,
 )
+from netra_build.core.canonical_json import Json
+from netra_build.core.code_digest import PACKAGE_FOLDER
+from netra_build.core.disk import RealDisk
+from netra_build.core.distributions import DISTRIBUTION_BY_IMPORT
+from netra_build.core.errors import NetraError
+from netra_build.core.finished import Finished, confirmed, write_manifest
+from netra_build.core.front_door import request_key
+from netra_build.core.loaded_code import note_folder, note_loaded_code
+from netra_build.core.recording_disk import Looks, absolute, joined
 from netra_build.scons.door import BUILD, Door
 from netra_build.scons.methods import Declared, toolchain_of
 

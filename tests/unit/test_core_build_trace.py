@@ -10,14 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from netra_build.core.digests import blake3_hex
-from netra_build.core.disk import RealDisk
-from netra_build.core.errors import BadInput
-from netra_build.core.product import JOURNAL
-from netra_build.core.recording_disk import Looks, RecordingDisk
-from netra_build.core.stamps import own_stamp_of
-from netra_build.core.store import Store, open_store
-from netra_build.core.trace import (
+from netra_build.core.build_trace import (
     KIND,
     Trace,
     TracedProduct,
@@ -28,6 +21,13 @@ from netra_build.core.trace import (
     restore,
     trace_of,
 )
+from netra_build.core.digests import blake3_hex
+from netra_build.core.disk import RealDisk
+from netra_build.core.errors import BadInput
+from netra_build.core.product import JOURNAL
+from netra_build.core.recording_disk import Looks, RecordingDisk
+from netra_build.core.stamps import own_stamp_of
+from netra_build.core.store import Store, open_store
 
 OUTPUTS = {
     "build/work/k.o": "object",

@@ -12,6 +12,7 @@ from netra_build.packaging import ReleaseParts, release_graph, report_graph
 from netra_build.records.build_recipe import Recipe
 from netra_build.release.environment import environment_of
 from netra_build.release.layout import CODE_OBJECTS, ENGINE, LICENSE, check_version
+from netra_build.release.needed import require_libraries
 from netra_build.release.origin import DEFAULT_BUILDER, Asked
 from netra_build.requests import (
     RECIPES,
@@ -49,6 +50,7 @@ def plan_release(library: Library, request: ReleaseRequest) -> Graph:
     Raises ``BadInput`` for a version, recipe or key that cannot be used and a library without a
     licence, and what planning the product raises; ``Refused`` for tactics that are not pinned.
     """
+    require_libraries()
     check_version(request.version, "version")
     # A library of its own: what the provenance names is what was read for this release alone.
     own = Library(library.root, library.disk)
@@ -56,7 +58,7 @@ def plan_release(library: Library, request: ReleaseRequest) -> Graph:
     if request.key is not None and not own.disk.is_file(Path(request.key)):
         raise BadInput("key is not a file", location=request.key)
     if not own.disk.is_file(own.root / LICENSE):
-        raise BadInput(f'library has no "{LICENSE}" to release under', location=str(own.root))
+        raise BadInput("library has no licence to release under", location=own.location(LICENSE))
     product = _product(own, request)
     scores = scores_name(own)
     if scores is not None:

@@ -101,26 +101,8 @@ class ReportVerifier:
         self._same(name, json_report(findings, hsaco), "report differs from the static checks")
 
     def _verify_numerics(self, name: str, candidate: Fields, code: CodeObject) -> None:
-        """Hold what a numeric report is bound to; the launches themselves are not run again."""
         report = self.engine.fields(name)
-        expected: dict[str, Json] = {
-            "format": NUMERICS_FORMAT,
-            "scope": SCOPE,
-            "tactic": candidate.text("tactic").removeprefix(f"{TARGET}."),
-            "symbol": candidate.text("symbol"),
-            "text_sha256": sha256_hex(code.text),
-            "verdict": "passed",
-        }
-        report.close((*expected, "variant", "runs"))
-        if not isinstance(report.get("variant"), str):
-            report.refuse('"variant" has another type', "variant", got=report.get("variant"))
-        _hold(report, expected)
-        for run in report.objects("runs"):
-            run.close(RUN_KEYS)
-            for key, kind in RUN_KEYS.items():
-                if type(run.get(key)) is not kind:
-                    run.refuse(f'"{key}" has another type', key, got=run.get(key))
-            _hold(run, {"differing": 0})
+        check_numerics(report, candidate.text("tactic"), candidate.text("symbol"), code)
         self.unverified.append(name)
 
     def _verify_equivalence(
@@ -199,6 +181,28 @@ class ReportVerifier:
                 expected=difference.expected,
                 got=difference.actual,
             )
+
+
+def check_numerics(report: Fields, tactic: str, symbol: str, code: CodeObject) -> None:
+    """Hold what a numeric report is bound to; the launches themselves are not run again."""
+    expected: dict[str, Json] = {
+        "format": NUMERICS_FORMAT,
+        "scope": SCOPE,
+        "tactic": tactic.removeprefix(f"{TARGET}."),
+        "symbol": symbol,
+        "text_sha256": sha256_hex(code.text),
+        "verdict": "passed",
+    }
+    report.close((*expected, "variant", "runs"))
+    if not isinstance(report.get("variant"), str):
+        report.refuse('"variant" has another type', "variant", got=report.get("variant"))
+    _hold(report, expected)
+    for run in report.objects("runs"):
+        run.close(RUN_KEYS)
+        for key, kind in RUN_KEYS.items():
+            if type(run.get(key)) is not kind:
+                run.refuse(f'"{key}" has another type', key, got=run.get(key))
+        _hold(run, {"differing": 0})
 
 
 def _hold(

@@ -41,6 +41,13 @@ def difference_text(difference: Mapping[str, Json], *, show_all: bool = False) -
     return "\n\n".join(writer.blocks)
 
 
+def change_table(title: str, changes: Sequence[Mapping[str, Json]]) -> str:
+    """Return every one of some changes of a document as a titled table."""
+    writer = _Writer(show_all=True)
+    writer.changes(title, changes)
+    return "\n\n".join(writer.blocks)
+
+
 class _Writer:
     """Collects blocks of text and counts what it leaves out."""
 

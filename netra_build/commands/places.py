@@ -15,7 +15,7 @@ from netra_build.core.loaded_code import note_folder
 from netra_build.core.recording_disk import Looks, RecordingDisk, RecordingEnvironment, absolute
 from netra_build.load.library import Library, open_library
 
-__all__ = ["add_library_root", "add_toolchain", "library_of", "toolchain_of"]
+__all__ = ["add_library_root", "add_toolchain", "library_of", "toolchain_at", "toolchain_of"]
 
 
 def library_of(options: argparse.Namespace, looks: Looks | None = None) -> Library:
@@ -35,9 +35,14 @@ def toolchain_of(
 
     All its files, and what was searched for it, are noted in ``looks``.
     """
+    return toolchain_at(options, library.root, looks)
+
+
+def toolchain_at(options: argparse.Namespace, root: Path, looks: Looks | None = None) -> Toolchain:
+    """Return the same; what was unpacked for one project lies below its ``root``."""
     seen = looks or Looks()
     environment = RecordingEnvironment(os.environ, seen)
-    rocm, local = environment.get("ROCM_PATH", ""), library.root / ".toolchain"
+    rocm, local = environment.get("ROCM_PATH", ""), root / ".toolchain"
     programs = find_toolchain(
         Path(options.toolchain) if options.toolchain else None,
         rocm_path=Path(rocm) if rocm else None,

@@ -9,6 +9,8 @@ from netra_build.core.errors import BadInput
 from netra_build.release.compression import compress, decompress
 from netra_build.release.ustar import read_ustar, ustar_pieces
 
+MAX_ARCHIVE_BYTES = 64 * 1024 * 1024
+
 
 @dataclass(frozen=True)
 class Package:

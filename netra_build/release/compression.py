@@ -55,17 +55,26 @@ def decompress(data: bytes, location: str) -> bytes:
     """Return what one frame holds.
 
     Refused with ``BadInput``: no frame, a damaged or cut one, bytes after it, and before anything
-    is decompressed a frame that declares no size, more than ``MAX_TOTAL_BYTES`` or more than
-    ``MAX_RATIO`` times its own. A frame that holds more than it declares is left at that point.
+    is decompressed a frame that declares no size, more than ``MAX_TOTAL_BYTES``, more than
+    ``MAX_RATIO`` times its own, or a window larger than we use. A frame that holds more than it
+    declares is left at that point.
     """
     with needed_libraries():
         import zstandard
     if not data.startswith(_MAGIC):
         raise BadInput("file is no archive of a release (no zstd frame)", location=location)
     try:
-        declared = int(zstandard.get_frame_parameters(data).content_size)
+        frame = zstandard.get_frame_parameters(data)
+        declared = int(frame.content_size)
         _refuse_size(declared, len(data), location)
-        unpacker = zstandard.ZstdDecompressor(max_window_size=1 << WINDOW_LOG).decompressobj()
+        if frame.window_size > 1 << WINDOW_LOG:
+            raise BadInput(
+                "archive needs too large a window",
+                location=location,
+                expected=f"at most {1 << WINDOW_LOG} bytes",
+                got=frame.window_size,
+            )
+        unpacker = zstandard.ZstdDecompressor().decompressobj()
         return _unpacked(unpacker, data, declared, location)
     except zstandard.ZstdError:
         raise BadInput("archive is damaged", location=location) from None

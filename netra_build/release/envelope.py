@@ -91,6 +91,8 @@ def _envelope(data: bytes, location: str) -> Envelope:
         envelope = Envelope.from_dict(document)
     except (Error, KeyError, TypeError, ValueError, AttributeError):
         raise BadInput("file is no envelope of a signature", location=location) from None
+    if not all(isinstance(keyid, str) for keyid in envelope.signatures):
+        raise BadInput("file is no envelope of a signature", location=location)
     if envelope.payload_type != PAYLOAD_TYPE:
         raise BadInput("envelope holds something else", location=location)
     return envelope

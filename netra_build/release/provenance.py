@@ -131,37 +131,47 @@ def _origin(predicate: Mapping[str, Json]) -> Origin:
         by_kind.setdefault(row["annotations"]["kind"], []).append(row)
     if given["kind"] not in FOLDER_BY_KIND:
         raise ValueError(given["kind"])
+    if given["profile"] is not None:
+        _text(given["profile"])
     asked = Asked(
-        name=given["name"],
-        version=given["version"],
+        name=_text(given["name"]),
+        version=_text(given["version"]),
         kind=given["kind"],
-        recipe=given["recipe"],
+        recipe=_text(given["recipe"]),
         profile=given["profile"],
-        builder=predicate["runDetails"]["builder"]["id"],
+        builder=_text(predicate["runDetails"]["builder"]["id"]),
     )
     chain: dict[str, str] = {}
     for role in ROLES:
         for row in by_kind.get(role, []):
-            chain[role] = row["name"]
-            chain[f"{role}_version"] = row["annotations"]["version"]
-            chain[f"{role}_digest"] = row["digest"]["blake3"]
+            chain[role] = _text(row["name"])
+            chain[f"{role}_version"] = _text(row["annotations"]["version"])
+            chain[f"{role}_digest"] = _text(row["digest"]["blake3"])
     (ours,) = by_kind["builder"]
-    packages = {row["name"]: row["annotations"]["version"] for row in by_kind.get("package", [])}
+    rows = by_kind.get("package", [])
+    packages = {_text(row["name"]): _text(row["annotations"]["version"]) for row in rows}
     return Origin(
         asked=asked,
         sources=_digests(by_kind.get("source", [])),
         objects=_digests(by_kind.get("object", [])),
         toolchain=chain,
         environment={
-            "python": definition["internalParameters"]["python"],
+            "python": _text(definition["internalParameters"]["python"]),
             "packages": packages,
             "netra_build": {
-                "version": ours["annotations"]["version"],
-                "sha256": ours["digest"]["sha256"],
+                "version": _text(ours["annotations"]["version"]),
+                "sha256": _text(ours["digest"]["sha256"]),
             },
         },
     )
 
 
 def _digests(rows: list[Mapping[str, Json]]) -> dict[str, str]:
-    return {row["name"]: row["digest"]["sha256"] for row in rows}
+    return {_text(row["name"]): _text(row["digest"]["sha256"]) for row in rows}
+
+
+def _text(value: Json) -> str:
+    """Return a text; ``TypeError`` for anything else."""
+    if not isinstance(value, str):
+        raise TypeError(value)
+    return value

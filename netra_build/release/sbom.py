@@ -40,9 +40,13 @@ def sbom_bytes(content: Mapping[str, bytes], origin: Origin) -> bytes:
     kernels = _kernels(rows, origin)
     sources = {name: _source(name, sha) for name, sha in sorted(origin.sources.items())}
     tools, libraries = _tools(origin), _libraries(origin)
-    for component in (*kernels.values(), *sources.values(), *tools, *libraries):
+    brought = [
+        _component("firmware", f"object:{name}", name, None, {"SHA-256": sha256})
+        for name, sha256 in sorted(origin.objects.items())
+    ]
+    for component in (*kernels.values(), *brought, *sources.values(), *tools, *libraries):
         bill.components.add(component)
-    bill.register_dependency(whole, kernels.values())
+    bill.register_dependency(whole, [*kernels.values(), *brought])
     for row in rows:
         used = [sources[name] for name in _used(row, origin) if name in sources]
         bill.register_dependency(kernels[row.symbol], [*used, *tools])

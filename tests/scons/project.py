@@ -23,6 +23,7 @@ PARTS = (
     "golden",
     "evidence",
     "schemas",
+    "LICENSE",
 )
 ENGINE = "qwen36_moe_m1"
 ACTION_LINE = re.compile(r"^([A-Z]{3,9}) +\S.* -> \S+")

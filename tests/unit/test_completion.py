@@ -62,7 +62,7 @@ def complete(script, tmp_path):
     ("words", "expected"),
     [
         (["comp"], ["compile", "completion"]),
-        (["rep"], ["repack", "report"]),
+        (["rep"], ["repack", "report", "reproduce"]),
         (["nothing"], [""]),
         (["check", "--s"], ["--sarif", "--symbol"]),
         (["check", "x.hsaco", "--target", ""], ["gfx942", "gfx950"]),

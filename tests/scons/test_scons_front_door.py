@@ -17,6 +17,9 @@ from pathlib import Path
 import pytest
 from project import ENGINE, Project, Run, tree_digests
 
+from netra_build.asm.shared_libraries import loaded_libraries
+from netra_build.asm.toolchain import Toolchain
+from netra_build.core.disk import RealDisk
 from netra_build.core.front_door import seal_of
 
 ASKED = f"engine={ENGINE}"
@@ -353,6 +356,21 @@ def test_a_tool_swapped_under_its_path_leads_past_the_door(finished: Project, to
     done = finished.scons(*words)
     assert not is_answered(done)
     assert "ASM" in done.actions
+
+
+def test_all_that_runs_is_among_the_inputs(finished: Project, toolchain: Toolchain) -> None:
+    """What makes an action, wherever it lies: a cache of ours must not hide it from the record."""
+    (name,) = manifests(finished)
+    inputs = read_manifest(finished.path(MANIFESTS) / name)["inputs"]
+    for program in (toolchain.assembler, toolchain.linker, toolchain.disassembler):
+        assert str(program.path) in inputs
+        for _, path in loaded_libraries(program.path, toolchain.library_path, RealDisk()):
+            assert path is None or str(path) in inputs
+    assert {"SConstruct", "site_scons/site_tools/netra.py", "netra_build/stages/emit.py"} <= {
+        *inputs
+    }
+    assert os.path.realpath(sys.executable) in inputs
+    assert any(name.endswith("dist-info/RECORD") and "numpy" in name for name in inputs)
 
 
 SEEDED_FAULTS = {

@@ -146,8 +146,10 @@ EDITS: tuple[tuple[str, Callable[[Path], None]], ...] = (
 )
 
 
-def measure_size(folder: Path, count: int, tools: Path, say: Callable[[str], None]) -> Size:
-    """Measure every case at one number of kernels."""
+def measure_size(
+    folder: Path, count: int, tools: Path, say: Callable[[str], None], *, brief: bool
+) -> Size:
+    """Measure every case at one number of kernels; see ``--brief``."""
     bench = Bench(folder, count, tools)
     cases: list[Case] = []
 
@@ -169,7 +171,8 @@ def measure_size(folder: Path, count: int, tools: Path, say: Callable[[str], Non
         edit(project)
         edit(bare)
         ours = bench.scons(project)
-        case(name, ours=ours, ninja=bench.ninja(bare))
+        is_shared = edit is not edit_kernel
+        case(name, ours=ours, ninja=None if brief and is_shared else bench.ninja(bare))
     bench.netra(project)
     case("nothing to do, netra build", ours=bench.netra(project))
     return Size(count, tuple(cases))
@@ -195,7 +198,11 @@ def main() -> int:
     parser.add_argument("--kernels", type=int, nargs="+", default=[100, 1000], metavar="N")
     parser.add_argument("--tools", type=Path, default=Path("/usr/lib/llvm-22/bin"))
     parser.add_argument("--folder", type=Path, help="keep all trees in this new folder")
-    parser.add_argument("--no-recipe", action="store_true", help="leave out the real recipe")
+    parser.add_argument(
+        "--brief",
+        action="store_true",
+        help="leave out the simulations of the real recipe, and ninja where it makes all again",
+    )
     parser.add_argument("--write", action="store_true", help="write docs/performance.md")
     options = parser.parse_args()
     if shutil.which("ninja") is None:
@@ -206,8 +213,11 @@ def main() -> int:
             print(f"{count} kernels", flush=True)
             trees = folder / str(count)
             trees.mkdir()
-            sizes.append(measure_size(trees, count, options.tools, lambda s: print(s, flush=True)))
-        recipe = None if options.no_recipe else measure_recipe(ROOT, folder / "recipe")
+            size = measure_size(
+                trees, count, options.tools, lambda s: print(s, flush=True), brief=options.brief
+            )
+            sizes.append(size)
+        recipe = measure_recipe(ROOT, folder / "recipe", brief=options.brief)
     text = report(sizes, recipe)
     print(text)
     if options.write:

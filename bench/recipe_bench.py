@@ -36,8 +36,8 @@ class RecipeCost:
     count: int
 
 
-def measure_recipe(root: Path, folder: Path) -> list[RecipeCost]:
-    """Measure the recipe as it is, and its code objects alone (``checks: none``)."""
+def measure_recipe(root: Path, folder: Path, *, brief: bool) -> list[RecipeCost]:
+    """Measure the code objects of the recipe alone, and it as it is unless ``brief``."""
     folder.mkdir()
     for part in LINKED:
         if (root / part).exists():
@@ -50,7 +50,7 @@ def measure_recipe(root: Path, folder: Path) -> list[RecipeCost]:
     (folder / f"recipes/{BARE}.yaml").write_text(f"{text}checks: none\n")
     tools = find_toolchain(path=os.environ.get("PATH", ""), local=root / ".toolchain")
     titles = ((BARE, "18 code objects"), (NAME, "with golden sources, checks and simulations"))
-    return [_measure(folder, name, title, tools) for name, title in titles]
+    return [_measure(folder, name, title, tools) for name, title in titles[: 1 if brief else 2]]
 
 
 def _measure(folder: Path, name: str, title: str, tools: Toolchain) -> RecipeCost:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from release_making import ENGINE, OBJECTS, Made, make_release
 
 from netra_build.asm.native.build import build_library
 from netra_build.asm.native.library import NativeLibrary
@@ -67,3 +68,16 @@ def make_native(
 def native(make_native: Callable[..., NativeToolchain]) -> NativeToolchain:
     """Return the in-process tool chain alone."""
     return make_native()
+
+
+@pytest.fixture(scope="session")
+def engine_release(tmp_path_factory: pytest.TempPathFactory, toolchain: Toolchain) -> Made:
+    """Return the release of an engine, signed; to be read only."""
+    return make_release(tmp_path_factory.mktemp("release") / "a", ENGINE, "engine", toolchain)
+
+
+@pytest.fixture(scope="session")
+def objects_release(tmp_path_factory: pytest.TempPathFactory, toolchain: Toolchain) -> Made:
+    """Return the release of a recipe's code objects, signed; to be read only."""
+    folder = tmp_path_factory.mktemp("release") / "b"
+    return make_release(folder, OBJECTS, "code_objects", toolchain)

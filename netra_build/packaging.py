@@ -3,7 +3,7 @@
 product -> page
 product + page + licence -> bill of materials -> record (the release's lock) -> provenance
 provenance + key -> envelope
-all of it -> archive
+all of it -> archive -> OCI layout
 """
 
 from __future__ import annotations
@@ -16,18 +16,20 @@ from netra_build.core.graph import Action, Graph, Place, Root, check_graph
 from netra_build.release.layout import (
     ENVELOPE,
     LICENSE,
+    PAGE,
     PROVENANCE,
     RECORD,
     SBOM,
     archive_name,
+    oci_name,
     top_folder,
 )
 from netra_build.release.origin import OBJECT_PREFIX, SOURCE_PREFIX, Asked
 from netra_build.report.make_report import MUTATION
 from netra_build.report.make_report import STAGE as REPORT
-from netra_build.report.read_product import PAGE
 from netra_build.stages import (
     release_archive,
+    release_oci,
     release_provenance,
     release_record,
     release_sbom,
@@ -41,7 +43,8 @@ class ReleaseParts:
 
     ``sources`` are the library names of every file that was read; ``environment`` as
     ``environment_of`` gives it; ``key`` is the file name of a signing key, and ``scores`` the
-    library name of the table of mutation scores, if there is one.
+    library name of the table of mutation scores, if there is one. ``is_oci`` asks for the OCI
+    layout beside the archive.
     """
 
     asked: Asked
@@ -49,6 +52,7 @@ class ReleaseParts:
     environment: Json
     key: str | None = None
     scores: str | None = None
+    is_oci: bool = False
 
 
 def release_graph(product: Graph, parts: ReleaseParts) -> Graph:
@@ -74,6 +78,9 @@ def release_graph(product: Graph, parts: ReleaseParts) -> Graph:
     archive = {"archive": Place(Root.DIST, archive_name(asked.name, asked.version))}
     top: dict[str, Json] = {"top": top_folder(asked.name, asked.version)}
     actions.append(release_archive.STAGE.apply(asked.name, content, archive, top))
+    if parts.is_oci:
+        layout = {"layout": Place(Root.DIST, oci_name(asked.name, asked.version))}
+        actions.append(release_oci.STAGE.apply(asked.name, archive, layout))
     graph = replace(product, actions=(*product.actions, *actions))
     check_graph(graph)
     return graph

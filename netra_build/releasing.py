@@ -32,7 +32,7 @@ class ReleaseRequest:
 
     ``recipe`` is a name in the library, of an engine or of code objects as ``kind`` says; ``key``
     is the file of the key to sign with. ``locked`` is False only where a release is made again to
-    see how it differs.
+    see how it differs. ``is_oci`` asks for the OCI layout too.
     """
 
     recipe: str
@@ -42,6 +42,7 @@ class ReleaseRequest:
     golden_root: str | None = None
     key: str | None = None
     locked: bool = True
+    is_oci: bool = False
 
 
 def plan_release(library: Library, request: ReleaseRequest) -> Graph:
@@ -75,7 +76,9 @@ def plan_release(library: Library, request: ReleaseRequest) -> Graph:
     # Templates of other tactics are read to tell whether their pins hold; none of them is used.
     read = {n for n in own.names_read if n in used or not n.startswith(TEMPLATES)}
     key = None if request.key is None else Path(request.key).name
-    return release_graph(product, ReleaseParts(asked, read, environment_of(__name__), key, scores))
+    return release_graph(
+        product, ReleaseParts(asked, read, environment_of(__name__), key, scores, request.is_oci)
+    )
 
 
 def plan_report(library: Library, product: Graph) -> Graph:

@@ -17,8 +17,8 @@ from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput, ToolchainFailed
 from netra_build.core.terminal import table_text
 from netra_build.load.library import Library, open_library
-from netra_build.release.archive import MAX_ARCHIVE_BYTES, read_archive
 from netra_build.release.envelope import MAX_KEY_BYTES
+from netra_build.release.opened import open_package
 
 HELP = "verify a release package: signature, every digest and every claim"
 FORMAT = "netra-verification-1"
@@ -26,7 +26,9 @@ FORMAT = "netra-verification-1"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the package, the key and the means."""
-    parser.add_argument("package", type=Path, metavar="PACKAGE", help="NAME-VERSION-gfx950.tar.zst")
+    parser.add_argument(
+        "package", type=Path, metavar="PACKAGE", help="archive, OCI layout or its tar"
+    )
     parser.add_argument("--key", type=Path, help="Ed25519 public key (PEM) that must have signed")
     parser.add_argument("--json", action="store_true", help="print the findings as JSON")
     add_library_root(parser)
@@ -45,9 +47,8 @@ def run(options: argparse.Namespace) -> int:
         key_location=str(options.key),
     )
     location = str(options.package)
-    data = disk.read_bytes(options.package, max_bytes=MAX_ARCHIVE_BYTES)
     with collector_paused():
-        package = read_archive(data, location)
+        package = open_package(options.package, disk)
         findings = verify_package(package, location, means)
         findings.append(verify_page(package, location, library))
     print(_json(package.top, findings) if options.json else _text(package.top, findings))

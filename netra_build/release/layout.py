@@ -14,6 +14,7 @@ FOLDER_BY_KIND = {ENGINE: "engine/", CODE_OBJECTS: "objects/"}
 
 RECORD = "RELEASE.json"
 LICENSE = "LICENSE"
+PAGE = "report.html"
 SBOM = "sbom.cdx.json"
 PROVENANCE = "provenance.json"
 ENVELOPE = "provenance.dsse.json"
@@ -21,6 +22,7 @@ WRITTEN_LAST = (RECORD, PROVENANCE, ENVELOPE)
 """Files that the record cannot list: itself, and what speaks of it."""
 
 SUFFIX = ".tar.zst"
+OCI_SUFFIX = ".oci.tar"
 _VERSION = re.compile(
     r"(0|[1-9][0-9]{0,8})(\.(0|[1-9][0-9]{0,8})){2}(-[0-9A-Za-z][0-9A-Za-z.]{0,31})?"
 )
@@ -34,6 +36,11 @@ def top_folder(name: str, version: str) -> str:
 def archive_name(name: str, version: str) -> str:
     """Return the file name of an archive."""
     return top_folder(name, version) + SUFFIX
+
+
+def oci_name(name: str, version: str) -> str:
+    """Return the file name of the OCI layout of a release, as one tar file."""
+    return top_folder(name, version) + OCI_SUFFIX
 
 
 def check_version(version: str, location: str) -> None:

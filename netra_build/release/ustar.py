@@ -59,6 +59,11 @@ def ustar_pieces(files: Mapping[str, bytes]) -> Iterator[bytes]:
     yield ZERO * 2
 
 
+def is_tar(data: bytes) -> bool:
+    """Tell whether data has the mark of a tar archive."""
+    return data[257:262] == b"ustar"
+
+
 def read_ustar(data: bytes, location: str) -> dict[str, bytes]:
     """Return the files of a tar archive by name.
 

@@ -12,6 +12,7 @@ from netra_build.core.digests import sha256_hex
 from netra_build.core.errors import BadInput
 from netra_build.load.fields import Fields
 from netra_build.records.vocabulary import EXECUTE_KERNEL, TARGET
+from netra_build.release.layout import PAGE
 from netra_build.report.facts import FileFacts, OperationFacts, ReportFacts, SealFacts
 from netra_build.report.read_kernels import Files, PlannedObject, document, object_facts
 from netra_build.stages.seal_engine import seal_digest
@@ -23,7 +24,6 @@ MANIFEST, SEAL, RESULT, PLAN = (
     "build-result.json",
     "validation_plan.json",
 )
-PAGE = "report.html"
 OTHER_OPERATION = "operation mismatch"
 MOST_OBJECTS = 4096
 MOST_OPERATIONS = 65536

@@ -43,6 +43,7 @@ VARIABLES = {
     "out": "folder of the one thing asked for",
     "version": "release: its version, X.Y.Z (default: that of this package)",
     "key": "release: file of an Ed25519 private key (PEM) to sign with",
+    "oci": "release: 1: also the OCI layout, as one tar file",
     "debug": "1: also code objects with line tables, in build/debug, never in a product",
     "store": "folder of the store, instead of the user's own; 0: none",
     "seeds": "check-numerics: how many seeds of random inputs (default 50)",
@@ -57,6 +58,7 @@ USED_WITH = {
     "allow_unlocked": "recipe=",
     "version": "release",
     "key": "release",
+    "oci": "release",
 }
 """Variables that mean something to one question only."""
 
@@ -258,7 +260,8 @@ def _releases(env: Any, values: Mapping[str, str]) -> list[Any]:
     for name in NOT_RELEASED:
         if name in values:
             raise BadInput(f"{name}= is not used with release", location="scons")
-    shared = {key: values[key] for key in ("version", "key", "out") if key in values}
+    shared: dict[str, Any] = {k: values[k] for k in ("version", "key", "out") if k in values}
+    shared["oci"] = _flag(values, "oci")
     engine = {key: values[key] for key in ("profile", "golden_root") if key in values}
     asked: list[Any] = []
     if "engine" in values:

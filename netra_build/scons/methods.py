@@ -189,7 +189,7 @@ def netra_release(
 
     ``kind`` is ``engine`` or ``code_objects``. Options: ``out`` (folder of the archive, default
     ``dist``), ``key`` (file of an Ed25519 key to sign with), ``profile``, ``golden_root``,
-    ``library_root``. The product itself goes where it always does.
+    ``library_root``, ``oci`` (True: the OCI layout too). The product goes where it always does.
     """
     folders = {Root.DIST: Path(options.pop("out", None) or DIST)}
     if options.get("key"):
@@ -202,8 +202,9 @@ def netra_release(
         profile: str | None = None,
         golden_root: str | None = None,
         key: str | None = None,
+        oci: bool = False,
     ) -> Graph:
-        request = ReleaseRequest(recipe, kind, version, profile, golden_root, key)
+        request = ReleaseRequest(recipe, kind, version, profile, golden_root, key, is_oci=oci)
         return plan_release(library, request)
 
     given = {**options, "kind": kind, "version": version}

@@ -1,0 +1,190 @@
+"""A release as an OCI image layout: an artifact that registries keep, one blob for each file.
+
+The archive is the first layer; record, bill of materials, statement, envelope and page follow it
+as files of their own, for tools that read only those. The manifest follows from the archive, so
+that equal releases have equal digests in every registry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from netra_build.core.canonical_json import Json, canonical_bytes, parse_object
+from netra_build.core.digests import sha256_hex
+from netra_build.core.errors import BadInput, Refused
+from netra_build.release.archive import Package, read_archive
+from netra_build.release.kernels import read_as_ours
+from netra_build.release.layout import (
+    ENVELOPE,
+    PAGE,
+    PROVENANCE,
+    RECORD,
+    SBOM,
+    SUFFIX,
+    check_version,
+    top_folder,
+)
+from netra_build.release.record import read_record
+
+LAYOUT, INDEX = "oci-layout", "index.json"
+LAYOUT_VERSION = "1.0.0"
+INDEX_TYPE = "application/vnd.oci.image.index.v1+json"
+MANIFEST_TYPE = "application/vnd.oci.image.manifest.v1+json"
+ARTIFACT_TYPE = "application/vnd.netra.release.v1"
+RECORD_TYPE = "application/vnd.netra.release.record.v1+json"
+ARCHIVE_TYPE = "application/vnd.netra.release.archive.v1.tar+zstd"
+TYPE_BY_FILE = {
+    SBOM: "application/vnd.cyclonedx+json",
+    PROVENANCE: "application/vnd.in-toto+json",
+    ENVELOPE: "application/vnd.dsse.envelope.v1+json",
+    PAGE: "text/html",
+}
+"""Files of a package that are layers of their own, in the order of the manifest."""
+
+TITLE = "org.opencontainers.image.title"
+VERSION = "org.opencontainers.image.version"
+TAG = "org.opencontainers.image.ref.name"
+
+
+def oci_files(archive: bytes, location: str) -> dict[str, bytes]:
+    """Return the files of the layout of a release; ``BadInput`` for an archive that is none."""
+    manifest, blobs = _manifest(archive, read_archive(archive, location), location)
+    version = parse_object(manifest, location)["annotations"][VERSION]
+    descriptor = {
+        **_descriptor(manifest, MANIFEST_TYPE),
+        "artifactType": ARTIFACT_TYPE,
+        "annotations": {TAG: version},
+    }
+    index = {"schemaVersion": 2, "mediaType": INDEX_TYPE, "manifests": [descriptor]}
+    return {
+        LAYOUT: canonical_bytes({"imageLayoutVersion": LAYOUT_VERSION}),
+        INDEX: canonical_bytes(index),
+        **{blob_name(data): data for data in (manifest, *blobs)},
+    }
+
+
+def read_oci(files: Mapping[str, bytes], location: str) -> Package:
+    """Return the package in a layout.
+
+    The index may be another one than ours, as registries and their tools write it, but leads to
+    one manifest, and that one follows from its archive. Raises ``BadInput`` for what is no layout
+    of a release, ``Refused`` for a blob that is missing, another one than its digest says, or that
+    nothing names.
+    """
+    place = f"{location}/{LAYOUT}"
+    version = _document(files, LAYOUT, location).get("imageLayoutVersion")
+    if version != LAYOUT_VERSION:
+        shown = f'"{ascii(version)[1:-1][:40]}"' if isinstance(version, str) else "none"
+        raise BadInput(
+            "layout has another version", location=place, expected=LAYOUT_VERSION, got=shown
+        )
+    manifest = _named_manifest(files, location)
+    archive = _named_archive(files, manifest, location)
+    package = read_archive(archive, location)
+    wanted, blobs = _manifest(archive, package, location)
+    if manifest != wanted:
+        raise Refused("manifest is not that of its archive", location=location)
+    names = {LAYOUT, INDEX, *map(blob_name, (manifest, *blobs))}
+    for data in blobs:
+        _blob(files, _descriptor(data, ""), location)
+    for name in files:
+        if name not in names:
+            raise Refused(f'layout holds "{name}", which nothing names', location=location)
+    return package
+
+
+def is_layout(files: Mapping[str, bytes]) -> bool:
+    """Tell whether files are meant as a layout."""
+    return LAYOUT in files
+
+
+def blob_name(data: bytes) -> str:
+    """Return the name of a content in a layout."""
+    return f"blobs/sha256/{sha256_hex(data)}"
+
+
+def _manifest(archive: bytes, package: Package, location: str) -> tuple[bytes, list[bytes]]:
+    """Return the manifest of an archive and the blobs that it names, the archive first."""
+    record = read_record(package.files, location)
+    with read_as_ours(f"{location}/{RECORD}"):
+        name, version = str(record["name"]), str(record["version"])
+    check_version(version, f"{location}/{RECORD}")
+    if top_folder(name, version) != package.top:
+        raise BadInput(
+            "archive has another top folder than its record says",
+            location=location,
+            expected=f'"{top_folder(name, version)}"',
+            got=f'"{package.top}"',
+        )
+    layers = [_layer(archive, ARCHIVE_TYPE, package.top + SUFFIX)]
+    apart = [file for file in TYPE_BY_FILE if file in package.files]
+    layers += [_layer(package.files[file], TYPE_BY_FILE[file], file) for file in apart]
+    manifest = {
+        "schemaVersion": 2,
+        "mediaType": MANIFEST_TYPE,
+        "artifactType": ARTIFACT_TYPE,
+        "config": _descriptor(package.files[RECORD], RECORD_TYPE),
+        "layers": layers,
+        "annotations": {TITLE: name, VERSION: version},
+    }
+    blobs = [archive, package.files[RECORD], *(package.files[file] for file in apart)]
+    return canonical_bytes(manifest), blobs
+
+
+def _descriptor(data: bytes, media_type: str) -> dict[str, Json]:
+    digest = f"sha256:{sha256_hex(data)}"
+    return {"mediaType": media_type, "digest": digest, "size": len(data)}
+
+
+def _layer(data: bytes, media_type: str, title: str) -> dict[str, Json]:
+    return {**_descriptor(data, media_type), "annotations": {TITLE: title}}
+
+
+def _named_manifest(files: Mapping[str, bytes], location: str) -> bytes:
+    """Return the one manifest that the index names."""
+    place = f"{location}/{INDEX}"
+    manifests = _document(files, INDEX, location).get("manifests")
+    if not isinstance(manifests, list) or len(manifests) != 1:
+        raise BadInput("index names not exactly one manifest", location=place)
+    with read_as_ours(place):
+        return _typed(files, manifests[0], MANIFEST_TYPE, location)
+
+
+def _named_archive(files: Mapping[str, bytes], manifest: bytes, location: str) -> bytes:
+    place = f"{location}/{blob_name(manifest)}"
+    document = parse_object(manifest, place)
+    with read_as_ours(place):
+        return _typed(files, document["layers"][0], ARCHIVE_TYPE, location)
+
+
+def _typed(
+    files: Mapping[str, bytes], descriptor: dict[str, Json], media_type: str, location: str
+) -> bytes:
+    """Return the blob behind a descriptor of the type that must stand there."""
+    if descriptor["mediaType"] != media_type:
+        raise BadInput(
+            "layout is of something else than a release",
+            location=location,
+            expected=media_type,
+            got=ascii(descriptor["mediaType"])[1:-1][:100],
+        )
+    return _blob(files, descriptor, location)
+
+
+def _blob(files: Mapping[str, bytes], descriptor: dict[str, Json], location: str) -> bytes:
+    """Return the blob of a descriptor, held against its digest and size."""
+    digest = str(descriptor["digest"])
+    name = f"blobs/{digest.replace(':', '/', 1)}"
+    shown = ascii(name)[1:-1][:100]
+    if name not in files:
+        raise Refused(f'blob "{shown}" is missing', location=location)
+    data = files[name]
+    if blob_name(data) != name or len(data) != descriptor["size"]:
+        raise Refused(f'blob "{shown}" is not what its digest and size say', location=location)
+    return data
+
+
+def _document(files: Mapping[str, bytes], name: str, location: str) -> dict[str, Json]:
+    if name not in files:
+        raise BadInput(f'layout holds no "{name}"', location=location)
+    return parse_object(files[name], f"{location}/{name}")

@@ -1,4 +1,4 @@
-"""``netra diff OLD NEW``: how two engines, two code objects or two tactic catalogs differ."""
+"""``netra diff OLD NEW``: how two engines, releases, code objects or tactic catalogs differ."""
 
 from __future__ import annotations
 
@@ -8,18 +8,24 @@ from collections.abc import Callable
 from pathlib import Path
 
 from netra_build.asm.toolchain import find_toolchain
+from netra_build.choose.verify_package import check_integrity
 from netra_build.commands.diff_text import difference_text
+from netra_build.commands.release_notes import notes
 from netra_build.core.canonical_json import Json, canonical_text, parse_object
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import EXIT_DONE, EXIT_REFUSED, BadInput
 from netra_build.core.folder_files import FolderFiles
 from netra_build.records.vocabulary import FORMAT_CATALOG
+from netra_build.release.oci import LAYOUT
+from netra_build.release.opened import is_package, open_package
 from netra_build.stages.difference_code import code_difference, read_code_side
 from netra_build.stages.difference_engine import MANIFEST, catalog_difference, engine_difference
+from netra_build.stages.difference_package import PackageSide, package_difference
 
-HELP = "say how two engines, two code objects or two tactic catalogs differ"
+HELP = "say how two engines, releases, code objects or tactic catalogs differ"
 FORMAT = "netra-difference-1"
 ENGINE, CODE, CATALOG = "an engine directory", "a code object", "a tactic catalog"
+RELEASE = "a release package"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,6 +35,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print every difference as JSON")
     parser.add_argument(
         "--all", action="store_true", help="also print what differs in hashes alone, and long lists"
+    )
+    parser.add_argument(
+        "--markdown", action="store_true", help="of two releases: print release notes"
     )
     parser.add_argument("--toolchain", metavar="DIR", help="folder of llvm-objdump")
 
@@ -43,14 +52,24 @@ def run(options: argparse.Namespace) -> int:
             expected=f'{kinds[0]}, as "{options.old}" is',
             got=kinds[1],
         )
+    if options.markdown and kinds[0] != RELEASE:
+        raise BadInput(
+            "--markdown is for two releases",
+            location="netra diff",
+            expected=RELEASE,
+            got=kinds[0],
+        )
     compare: dict[str, Callable[[argparse.Namespace], dict[str, Json]]] = {
         ENGINE: _compare_engines,
         CODE: _compare_code,
         CATALOG: _compare_catalogs,
+        RELEASE: _compare_releases,
     }
     difference = {"format": FORMAT, **compare[kinds[0]](options)}
     if options.json:
         print(canonical_text(difference), end="")
+    elif options.markdown:
+        print(notes(difference), end="")
     else:
         print(difference_text(difference, show_all=options.all))
     return EXIT_DONE if difference["equal"] else EXIT_REFUSED
@@ -60,13 +79,17 @@ def _kind(path: Path) -> str:
     """Return what stands at a path, by its content."""
     disk = RealDisk()
     if disk.is_folder(path):
+        if disk.is_file(path / LAYOUT):
+            return RELEASE
         if not disk.is_file(path / MANIFEST):
             raise BadInput(f'folder holds no "{MANIFEST}"', location=str(path))
         return ENGINE
     data = disk.read_bytes(path)
     if data.startswith(b"\x7fELF"):
         return CODE
-    hint = f"netra diff takes {ENGINE}, {CODE} or {CATALOG}"
+    if is_package(data):
+        return RELEASE
+    hint = f"netra diff takes {ENGINE}, {RELEASE}, {CODE} or {CATALOG}"
     if not data.lstrip().startswith(b"{"):
         raise BadInput("file is neither a code object nor JSON", location=str(path), hint=hint)
     found = parse_object(data, str(path)).get("format")
@@ -84,6 +107,15 @@ def _kind(path: Path) -> str:
 def _compare_engines(options: argparse.Namespace) -> dict[str, Json]:
     old, new = (FolderFiles(path, RealDisk()) for path in (options.old, options.new))
     return engine_difference(old, new, (str(options.old), str(options.new)))
+
+
+def _compare_releases(options: argparse.Namespace) -> dict[str, Json]:
+    sides = []
+    for path in (options.old, options.new):
+        package = open_package(path, RealDisk())
+        record, origin = check_integrity(package, str(path))
+        sides.append(PackageSide(package, record, origin, str(path)))
+    return package_difference(*sides)
 
 
 def _compare_code(options: argparse.Namespace) -> dict[str, Json]:

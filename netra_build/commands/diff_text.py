@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 
+from netra_build.commands.release_notes import WORDS, source_rows, summary, why_text
 from netra_build.core.canonical_json import Json
 from netra_build.core.terminal import table_text
 
@@ -32,6 +33,7 @@ def difference_text(difference: Mapping[str, Json], *, show_all: bool = False) -
         "engine": writer.engine,
         "code object": writer.code,
         "tactic catalog": writer.catalog,
+        "release package": writer.package,
     }[difference["kind"]](difference)
     if writer.hidden_identities:
         writer.blocks.append(
@@ -80,6 +82,35 @@ class _Writer:
             if self.show_all or row["old"] is None or row["new"] is None
         ]
         self.table("files", ("old", "renamed", ""), rows)
+
+    def package(self, difference: Mapping[str, Json]) -> None:
+        """Write what changed between two releases, why, and which kernels run other code."""
+        heads = zip(difference["name"], difference["version"], strict=True)
+        self.blocks.append(" -> ".join(f"{name} {version}" for name, version in heads))
+        self.blocks.append(summary(difference))
+        kernels = [
+            (row["operation"], WORDS[row["verdict"]], why_text(row))
+            for row in difference["kernels"]
+            if self.show_all or row["verdict"] != "unchanged"
+        ]
+        self.table("kernels", ("operation", "what", "why"), kernels)
+        self.table("sources", ("", "file", ""), source_rows(difference))
+        for title in ("toolchain", "environment", "asked"):
+            self.changes(title, difference["causes"][title])
+        self.changes("verdicts", difference["verdicts"])
+        for row in difference["contracts"]:
+            self._contract(row)
+        seen = set()
+        for row in difference["kernels"]:
+            pair = row["old_symbol"], row["new_symbol"]
+            if row["difference"] is not None and pair not in seen:
+                seen.add(pair)
+                self.kernel(row["difference"], f'operation "{row["operation"]}"')
+        sizes = [(what.replace("_", " "), *pair) for what, pair in difference["sizes"].items()]
+        self.table("sizes", ("", "old", "new"), sizes)
+        files = [(row["state"], row["new"] or row["old"]) for row in difference["files"]]
+        if self.show_all:
+            self.table("files", ("", "file"), files)
 
     def code(self, difference: Mapping[str, Json]) -> None:
         """Write header, kernels, metadata and sections of two code objects."""

@@ -15,7 +15,7 @@ MAX_RATIO = 200
 FREE_BYTES = 1024 * 1024
 """An archive that holds no more than this is too small to be a bomb, whatever its ratio."""
 
-_MAGIC = b"\x28\xb5\x2f\xfd"
+MAGIC = b"\x28\xb5\x2f\xfd"
 _PIECE = 1024
 """Bytes given to the decompressor at once: one block of three bytes can stand for 128 KiB."""
 
@@ -61,7 +61,7 @@ def decompress(data: bytes, location: str) -> bytes:
     """
     with needed_libraries():
         import zstandard
-    if not data.startswith(_MAGIC):
+    if not data.startswith(MAGIC):
         raise BadInput("file is no archive of a release (no zstd frame)", location=location)
     try:
         frame = zstandard.get_frame_parameters(data)

@@ -8,11 +8,17 @@ from netra_build.core.disk import Disk
 from netra_build.core.errors import BadInput
 from netra_build.core.folder_files import FolderFiles
 from netra_build.release.archive import MAX_ARCHIVE_BYTES, Package, read_archive
+from netra_build.release.compression import MAGIC
 from netra_build.release.oci import is_layout, read_oci
 from netra_build.release.ustar import is_tar, read_ustar
 
 MAX_LAYOUT_FILES = 100
 MAX_LAYOUT_BYTES = 2 * MAX_ARCHIVE_BYTES
+
+
+def is_package(data: bytes) -> bool:
+    """Tell whether a file begins as an archive or a tar file of a layout does."""
+    return data.startswith(MAGIC) or is_tar(data)
 
 
 def open_package(path: Path, disk: Disk) -> Package:

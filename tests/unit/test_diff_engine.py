@@ -284,7 +284,10 @@ def test_the_command_on_objects_with_equal_text_needs_no_tool_chain(folders):
     ]
 
 
-HINT = "\nhint: netra diff takes an engine directory, a code object or a tactic catalog"
+HINT = (
+    "\nhint: netra diff takes an engine directory, a release package, a code object or a tactic "
+    "catalog"
+)
 UNUSABLE = [
     ("engine", "a.hsaco", "", ""),
     ("missing", "a.hsaco", "missing: file is missing", ""),

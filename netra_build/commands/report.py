@@ -1,14 +1,19 @@
-"""``netra report``: one HTML page that shows what an engine is and what is proven of it."""
+"""``netra report``: one HTML page that shows what a product is and what is proven of it."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from pathlib import Path
 
+from netra_build.choose.verify_package import check_integrity
 from netra_build.commands.recorded import recorded_view
 from netra_build.core.disk import RealDisk
-from netra_build.core.errors import BadInput
 from netra_build.core.folder_files import FolderFiles
+from netra_build.release.layout import OCI_SUFFIX, SUFFIX
+from netra_build.release.oci import LAYOUT
+from netra_build.release.opened import open_package
+from netra_build.release.origin import product_files
 from netra_build.report.make_report import page_bytes
 
 HELP = "write one HTML page that shows an engine: kernels, proofs, artifacts, sizes"
@@ -18,7 +23,7 @@ FOLDER = Path("build/reports")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the folder, the page and the table of mutation scores."""
     parser.add_argument(
-        "engine", type=Path, metavar="DIR", help="engine directory, or a recipe's code objects"
+        "product", type=Path, metavar="PRODUCT", help="engine directory, code objects or release"
     )
     parser.add_argument(
         "--out", type=Path, metavar="FILE", help=f"the page (default: {FOLDER}/NAME.html)"
@@ -34,17 +39,40 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Write the page and print its name."""
     disk = RealDisk()
-    if not disk.is_folder(options.engine):
-        raise BadInput("not a folder", location=str(options.engine))
     table = None if options.mutation is None else disk.read_bytes(options.mutation)
-    files = FolderFiles(options.engine.absolute(), disk)
-    out = options.out or FOLDER / f"{options.engine.name or 'engine'}.html"
+    files, sizes = product_at(options.product, disk)
+    out = options.out or FOLDER / f"{_stem(options.product)}.html"
     place = out.absolute()
     # Planning again what is on record works in the folder of that build.
-    states = None if options.build is None else states_in(options.build, options.engine)
-    disk.write_bytes(place, page_bytes(files, table, str(options.engine), states))
+    states = None if options.build is None else states_in(options.build, options.product)
+    disk.write_bytes(place, page_bytes(files, table, str(options.product), states, sizes))
     print(f"{out} written")
     return 0
+
+
+def product_at(path: Path, disk: RealDisk) -> tuple[Mapping[str, bytes], dict[str, int] | None]:
+    """Return the files of a product, and for a release the bytes of each part of its package.
+
+    A release is held against its own record first.
+    """
+    if disk.is_folder(path) and not disk.is_file(path / LAYOUT):
+        return FolderFiles(path.absolute(), disk), None
+    package = open_package(path, disk)
+    _, origin = check_integrity(package, str(path))
+    folder = origin.asked.folder
+    sizes = {folder: sum(len(d) for name, d in package.files.items() if name.startswith(folder))}
+    sizes |= {n: len(d) for n, d in sorted(package.files.items()) if not n.startswith(folder)}
+    sizes["all files"] = sum(map(len, package.files.values()))
+    if disk.is_file(path):
+        sizes[f"packed, as {path.name}"] = len(disk.read_bytes(path))
+    return product_files(origin.asked, package.files), sizes
+
+
+def _stem(path: Path) -> str:
+    name = path.name
+    for suffix in (SUFFIX, OCI_SUFFIX):
+        name = name.removesuffix(suffix)
+    return name or "engine"
 
 
 def states_in(build: Path, engine: Path) -> dict[str, str]:

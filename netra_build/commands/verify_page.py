@@ -8,11 +8,11 @@ from netra_build.core.errors import Refused
 from netra_build.load.library import Library
 from netra_build.release.archive import Package
 from netra_build.release.environment import environment_of
+from netra_build.release.layout import PAGE
 from netra_build.release.origin import Origin, product_files
 from netra_build.release.provenance import read_provenance
 from netra_build.releasing import SCORES
 from netra_build.report.make_report import page_bytes
-from netra_build.report.read_product import PAGE
 
 WHAT = "page"
 

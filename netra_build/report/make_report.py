@@ -28,14 +28,16 @@ def page_bytes(
     table: bytes | None,
     location: str,
     states: Mapping[str, str] | None = None,
+    package: Mapping[str, int] | None = None,
 ) -> bytes:
     """Return the page of a product's files; ``table`` is Markdown that holds mutation scores.
 
-    ``states`` says of files how they stand in a build; a page that is kept has none.
+    ``states`` says of files how they stand in a build, and ``package`` how many bytes the parts
+    of a release have; a page that is packed has neither.
     Raises ``BadInput`` for files that are no product, or that cannot be read.
     """
     scores = None if table is None else read_scores(table, MUTATION)
-    return report_page(read_facts(files, location), scores, states)
+    return report_page(read_facts(files, location), scores, states, package)
 
 
 STAGE = Stage("report", "REPORT", __name__, run)

@@ -13,6 +13,7 @@ from netra_build.report.product_section import (
     file_table,
     identity_section,
     operation_table,
+    package_sizes,
     size_section,
 )
 from netra_build.report.style import STYLE
@@ -28,15 +29,19 @@ FEW = 8
 
 
 def report_page(
-    facts: ReportFacts, scores: Scores | None = None, states: Mapping[str, str] | None = None
+    facts: ReportFacts,
+    scores: Scores | None = None,
+    states: Mapping[str, str] | None = None,
+    package: Mapping[str, int] | None = None,
 ) -> bytes:
     """Return the page as UTF-8; equal arguments give equal bytes.
 
     ``scores`` are mutation scores by tactic and variant. ``states`` says of files what the last
-    build did with them; a page that is packaged has none.
+    build did with them, ``package`` how many bytes each part of a release has; a page that is
+    packed has neither.
     """
     anchors = {file.name: f"f{number}" for number, file in enumerate(facts.files)}
-    body = tag("main", *_content(facts, scores or {}, states or {}, anchors))
+    body = tag("main", *_content(facts, scores or {}, states or {}, package or {}, anchors))
     head = tag(
         "head",
         tag("meta", charset="utf-8"),
@@ -49,7 +54,11 @@ def report_page(
 
 
 def _content(
-    facts: ReportFacts, scores: Scores, states: Mapping[str, str], anchors: Mapping[str, str]
+    facts: ReportFacts,
+    scores: Scores,
+    states: Mapping[str, str],
+    package: Mapping[str, int],
+    anchors: Mapping[str, str],
 ) -> Iterable[Content]:
     verdict = verdict_of(facts)
     yield from _head(facts, verdict)
@@ -67,8 +76,8 @@ def _content(
     lead = "Digests are the first digits of each file's SHA-256; a box leads to its file."
     files = file_table(facts, anchors, states)
     sections.append(("graph", "Artifacts", lead, [_folded(graph, len(facts.objects)), files]))
-    lead = "Of the files as they are, before any packing."
-    sections.append(("sizes", "Sizes", lead, size_section(facts)))
+    lead = "Of the product's files as they are, before any packing."
+    sections.append(("sizes", "Sizes", lead, [*package_sizes(package), *size_section(facts)]))
     sections.append(("identity", "Identity", "", identity_section(facts)))
     yield tag("nav", [tag("a", title, href=f"#{key}") for key, title, _, _ in sections])
     for key, title, lead, content in sections:

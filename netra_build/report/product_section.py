@@ -66,6 +66,14 @@ def _reasons(item: OperationFacts) -> Content:
     return f"chosen: {item.tactic}" if item.tactic else "no reason is recorded"
 
 
+def package_sizes(package: Mapping[str, int]) -> list[Content]:
+    """Return the sizes of the parts of a release, or nothing without one."""
+    if not package:
+        return []
+    rows = [(tag("code", name), _size(size)) for name, size in package.items()]
+    return [table(("part of the package", "bytes"), rows), tag("h3", "The product in it")]
+
+
 def size_section(facts: ReportFacts) -> list[Content]:
     """Return the sizes of the whole and of each part, and of the largest files."""
     sizes = {label: 0 for _, label, _ in PARTS}

@@ -37,6 +37,26 @@ def test_the_page_in_the_package_is_that_of_the_engine(released):
     assert faults(read_html(page)) == []
 
 
+def test_the_report_of_a_package_has_its_sizes(released, tmp_path):
+    archive = released.path(f"{STEM}.tar.zst")
+    done = released.netra("report", str(archive), "--out", str(tmp_path / "page.html"))
+    assert done.status == 0, done.errors
+    page = read_html((tmp_path / "page.html").read_bytes())
+    rows = dict(next(t.rows() for t in page.all("table") if t.rows()[0][0] == "engine/"))
+    assert list(rows) == [
+        "engine/",
+        "LICENSE",
+        "RELEASE.json",
+        "provenance.json",
+        "report.html",
+        "sbom.cdx.json",
+        "all files",
+        f"packed, as {archive.name}",
+    ]
+    packed = archive.stat().st_size
+    assert rows[f"packed, as {archive.name}"].startswith(f"{packed:,} (")
+
+
 def test_other_programs_unpack_a_layout_that_we_verify(released, tmp_path):
     done = released.run("tar", "-xf", f"{STEM}.oci.tar", "-C", str(tmp_path))
     assert done.status == 0, done.errors

@@ -203,6 +203,13 @@ def test_the_command_writes_the_page(tmp_path, monkeypatch, capsys, page):
     assert b"98.0" not in (tmp_path / "x.html").read_bytes()
 
 
-def test_the_command_names_what_is_no_folder(tmp_path, capsys):
+def test_the_command_names_what_is_no_product(tmp_path, capsys):
     assert main(["report", str(tmp_path / "none")]) == 2
-    assert capsys.readouterr().err == f"netra: {tmp_path}/none: not a folder\n"
+    assert capsys.readouterr().err == f"netra: {tmp_path}/none: file is missing\n"
+
+
+def test_parts_of_a_package_are_shown_when_they_are_given():
+    facts = read_facts(sealed(documents()), "here")
+    page = read_html(report_page(facts, package={"engine/": 2048, "<b>": 1}))
+    rows = next(t.rows() for t in page.all("table") if t.rows()[0][0] == "engine/")
+    assert rows == [["engine/", "2,048 (2.0 KiB)"], ["<b>", "1 (1 B)"]]

@@ -32,6 +32,7 @@ from netra_build.reference.formats import (
     multiply,
     to_bf16,
 )
+from netra_build.reference.plain import plain_log2
 
 LN2 = np.float32(math.log(2.0))
 SPLITS_MAX = 129
@@ -119,8 +120,8 @@ def stage1(inputs: SplitInputs, before: Partials) -> Partials:
 
 
 def log_sum_exp(state: OnlineSoftmax) -> F32:
-    """Return m + ln 2 * log2 l: the logarithm rounded to FP32, product and sum fused."""
-    logarithm = np.log2(state.denominator().astype(np.float64)).astype(np.float32)
+    """Return m + ln 2 * log2 l: the logarithm plain in FP32, product and sum fused."""
+    logarithm = plain_log2(state.denominator())
     return fma(logarithm, np.full_like(logarithm, LN2), state.maximum)
 
 
@@ -146,6 +147,13 @@ def exponential(x: F32) -> F32:
     shift = np.where(is_low, np.float32(64), np.float32(0))
     power = exp2(fma(x, np.broadcast_to(LOG2E, x.shape), shift))
     return np.ldexp(power.astype(np.float64), -shift.astype(np.int64)).astype(np.float32)
+
+
+def at_scaling(x: F32) -> F32:
+    """Return those x at the border below which the power is scaled, or one float beside it."""
+    border = np.float32(-126)
+    beside = [np.nextafter(border, np.float32(way)) for way in (-np.inf, np.inf)]
+    return x[np.isin(multiply(x, LOG2E), [border, *beside])]
 
 
 def stage2(

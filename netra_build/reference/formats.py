@@ -11,6 +11,8 @@ from decimal import Decimal, localcontext
 import numpy as np
 import numpy.typing as npt
 
+from netra_build.reference.plain import delivered
+
 F32 = npt.NDArray[np.float32]
 F64 = npt.NDArray[np.float64]
 F32Like = F32 | np.float32
@@ -92,7 +94,7 @@ def divide(numerator: F32, denominator: F32) -> F32:
 
 
 def exp2(values: F32) -> F32:
-    """Return 2**x, correctly rounded.
+    """Return 2**x as v_exp delivers it: correctly rounded, unless ``plain`` says otherwise.
 
     float64 decides unless its result lies within a few units of the middle between two float32
     numbers; those are computed again with 60 digits.
@@ -109,7 +111,7 @@ def exp2(values: F32) -> F32:
     for index in np.argwhere(unsure):
         place = tuple(index)
         result[place] = _exp2_exact(float(values[place]))
-    return result
+    return delivered(result, wide)
 
 
 def _exp2_exact(value: float) -> np.float32:

@@ -1,7 +1,7 @@
 """What the gated-delta-rule kernels compute, in the contracts' rounding order.
 
-exp2, square root and division are correctly rounded here. On silicon the plain v_exp, v_sqrt and
-v_log are within about one unit in the last place.
+Divisions are correctly rounded, exp2 and the square root plain (see ``plain``): on silicon v_exp,
+v_sqrt and v_log are within one unit in the last place.
 """
 
 from __future__ import annotations
@@ -23,10 +23,14 @@ from netra_build.reference.formats import (
     to_bf16,
 )
 from netra_build.reference.orders import tree64, xor16
+from netra_build.reference.plain import plain_log2, plain_reciprocal, plain_square_root
 
 Ids = npt.NDArray[np.int32]
 
 LOG2E = np.uint32(0x3FB8AA3B).view(np.float32)
+LN2 = np.uint32(0x3F317218).view(np.float32)
+UNIT = 2.0**-24
+LOWEST_LOG = np.float32(-126 * np.log(2.0))
 EPSILON = np.uint32(0x358637BD).view(np.float32)
 QUERY_SCALE = np.uint32(0x3DB504F3).view(np.float32)
 SOFTPLUS_LIMIT = 20.0
@@ -45,21 +49,51 @@ def exponential(x: F32) -> F32:
     return np.where(is_small, lowered, power)
 
 
+def at_scaling(x: F32) -> F32:
+    """Return those x whose product with log2 e is -126 or the next float below or above.
+
+    Below -126 the kernels scale the power, which rounds its argument at another place.
+    """
+    border = np.float32(-126)
+    beside = [np.nextafter(border, np.float32(way)) for way in (-np.inf, np.inf)]
+    return x[np.isin(multiply(x, LOG2E), [border, *beside])]
+
+
 def normalise(rows: Bits) -> F32:
     """Return rows [..., 128] divided by sqrt(sum of squares + 1e-6), the sum in lane order."""
     values = from_bf16(rows)
     squares = multiply(values, values)
     lanes = add(squares[..., 0::2], squares[..., 1::2])
-    total = add(tree64(lanes), EPSILON).astype(np.float64)
-    norm = np.sqrt(total).astype(np.float32)
+    norm = plain_square_root(add(tree64(lanes), EPSILON))
     return divide(values, norm[..., None])
 
 
-def gates(a_log: F32, a: Bits, dt_bias: Bits, b: Bits) -> tuple[F32, F32, F64]:
+def gates(a_log: F32, a: Bits, dt_bias: Bits, b: Bits) -> tuple[F32, F32]:
+    """Return decay and beta [tokens, heads] in the contract's rounding order.
+
+    ``a`` and ``b`` are [tokens, heads], ``a_log`` and ``dt_bias`` [heads]. Exponentials, the
+    logarithm and the softplus' reciprocal are plain, the quotient of beta is correctly rounded.
+    ``exact_gates`` says what the numbers stand for.
+    """
+    x = add(from_bf16(a), from_bf16(dt_bias))
+    e = exponential(x)
+    y = add(np.float32(1), e)
+    ratio = multiply(e, plain_reciprocal(add(np.float32(-1), y)))
+    softplus = multiply(multiply(plain_log2(y), LN2), ratio)
+    softplus = np.where(y == 1, e, softplus)
+    softplus = np.where(x > np.float32(SOFTPLUS_LIMIT), x, softplus)
+    decay = exponential(multiply(-exponential(a_log), softplus))
+    wide = from_bf16(b)
+    power = exponential(-np.abs(wide))
+    numerator = np.where(wide < 0, power, np.float32(1))
+    return decay, divide(numerator, add(np.float32(1), power))
+
+
+def exact_gates(a_log: F32, a: Bits, dt_bias: Bits, b: Bits) -> tuple[F32, F32, F64]:
     """Return decay and beta [tokens, heads], exact up to one rounding, and -log(decay).
 
-    ``a`` and ``b`` are [tokens, heads], ``a_log`` and ``dt_bias`` [heads]. decay =
-    exp(-exp(a_log)*softplus(a + dt_bias)), beta = 1/(1 + exp(-b)); softplus(x) is x above 20.
+    decay = exp(-exp(a_log)*softplus(a + dt_bias)), beta = 1/(1 + exp(-b)); softplus(x) is x
+    above 20. Shapes as those of ``gates``, which stays near these numbers: see ``gate_distance``.
     """
     x = add(from_bf16(a), from_bf16(dt_bias)).astype(np.float64)
     low = np.log1p(np.exp(np.minimum(x, SOFTPLUS_LIMIT)))
@@ -70,6 +104,16 @@ def gates(a_log: F32, a: Bits, dt_bias: Bits, b: Bits) -> tuple[F32, F32, F64]:
         decay = np.exp(-rate).astype(np.float32)
         beta = (1 / (1 + np.exp(-wide))).astype(np.float32)
     return decay, beta, rate
+
+
+def gate_distance(rate: F64, a_log: F32, x: F64, b: F32) -> tuple[F64, F64]:
+    """Return how far decay and beta may be from the exact numbers, relative to these.
+
+    Each plain instruction is half to one unit of FP32 off; the exponentials multiply that by
+    their arguments. ``rate`` is -log(decay), ``x`` a + dt_bias.
+    """
+    decay = rate * (np.abs(x) + np.abs(a_log) + 16) + rate + 8
+    return decay * UNIT, (np.abs(b).astype(np.float64) + 8) * UNIT
 
 
 def verify(

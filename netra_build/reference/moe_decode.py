@@ -1,7 +1,7 @@
 """What the three decode MoE tactics compute, in the contract's rounding order.
 
-Model: a matrix instruction is the exact dot product rounded once to float32; rcp and exp2 are
-correctly rounded. Silicon may differ in the last bit of transcendentals.
+Model: a matrix instruction is the exact dot product rounded once to float32; the sigmoid's rcp and
+exp2 are plain (see ``plain``). Silicon may differ in the last bit of those.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from netra_build.reference.formats import (
     to_e4m3,
 )
 from netra_build.reference.layouts import unshuffle_n16k16
+from netra_build.reference.plain import plain_reciprocal
 
 BLOCK = 128
 AMAX_FLOOR = np.float32(1e-10)
@@ -76,7 +77,7 @@ def silu_quant(gate_up_rows: F32) -> tuple[Codes, F32]:
     bf16; the reciprocal of a scale is correctly rounded and the conversion does not saturate.
     """
     gate, up = gate_up_rows[:, 0], gate_up_rows[:, 1]
-    sigmoid = reciprocal(add(np.float32(1), exp2(multiply(gate, MINUS_LOG2_E))))
+    sigmoid = plain_reciprocal(add(np.float32(1), exp2(multiply(gate, MINUS_LOG2_E))))
     product = round_bf16(multiply(multiply(sigmoid, gate), up))
     return group_quant(product)
 

@@ -49,6 +49,8 @@ class Scenario:
     block: tuple[int, int, int]
     expected: Mapping[str, Array]
     bounds: Mapping[str, Bound] = field(default_factory=dict)
+    is_second_nearest: bool = False
+    """Whether it is stated for plain results on the other side of the exact number."""
 
     def compare(self, outputs: Mapping[str, Array]) -> tuple[Comparison, ...]:
         """Compare the arrays after a run with the expectation, output by output."""

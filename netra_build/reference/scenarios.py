@@ -11,6 +11,7 @@ from netra_build.core.nearest import nearest_hint
 from netra_build.reference import scenarios_attention as attention
 from netra_build.reference import scenarios_flat as flat
 from netra_build.reference import scenarios_gdn as gdn
+from netra_build.reference import scenarios_gdn_gates as gates
 from netra_build.reference import scenarios_moe as moe
 from netra_build.reference import scenarios_splitseq as splitseq
 from netra_build.reference import tactics
@@ -35,10 +36,10 @@ SCENARIOS: Mapping[str, Entry] = {
     "attention_splitseq_stage2": Entry(splitseq.stage2_launch, splitseq.STAGE2_CASES, _ONE),
     "attention_gqa4_fp8kv": Entry(attention.extend, attention.EXTEND_CASES, _ONE),
     "attention_gqa8_fp8kv": Entry(attention.extend, attention.EXTEND_CASES, _BY_INDEX),
-    "router_bf16_verify_m16": Entry(flat.router, flat.FLOAT_CASES, _ONE),
+    "router_bf16_verify_m16": Entry(flat.router, flat.ROUTER_CASES, _ONE),
     flat.ONE_WAVE: Entry(flat.dense, flat.CODE_CASES, _ONE),
     flat.FOUR_WAVES: Entry(flat.dense, flat.CODE_CASES, _ONE),
-    "gdn_verify_precompute_m12": Entry(gdn.precompute, gdn.PRECOMPUTE_CASES, _ONE),
+    "gdn_verify_precompute_m12": Entry(gates.precompute, gates.PRECOMPUTE_CASES, _ONE),
     "gdn_verify_core_m12_packed_pair_interleaved": Entry(gdn.core, gdn.RECURRENT_CASES, _BY_WAVES),
     "gdn_state_replay_m12_fused_exact": Entry(gdn.replay, gdn.REPLAY_CASES, _BY_WAVES),
     "gdn_qkvz_conv_m12": Entry(gdn.conv, gdn.CONV_CASES, _ONE),

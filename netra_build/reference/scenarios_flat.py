@@ -14,6 +14,7 @@ from netra_build.reference.scenario import Scenario, generator, junk
 
 FLOAT_CASES = ("random", "zeros", "subnormals", "equal", "largest", "cancellation")
 CODE_CASES = ("random", "zeros", "subnormals", "saturation", "equal", "largest")
+ROUTER_CASES = (*FLOAT_CASES, "exact_zeros")
 ROUTER_ROWS = {"random": 3, "largest": 16}
 ONE_WAVE = "dense_m1_fp8_one_wave"
 FOUR_WAVES = "dense_m1_fp8_four_wave_lds"
@@ -40,11 +41,33 @@ def bf16(case: str, rng: np.random.Generator, *shape: int) -> Bits:
     return to_bf16(floats(case, rng, *shape))
 
 
+def _exact_zeros(rng: np.random.Generator, rows: int) -> tuple[Bits, Bits]:
+    """Return rows whose products cancel two by two within a chain, so that every sum is zero.
+
+    Of four numbers the first two differ from the others in their lowest mantissa bits: a bit of
+    one BF16 number that gets into its neighbour of the same dword leaves a sum.
+    """
+    scale = np.exp2(rng.integers(-8, 8, 512))
+    first, odd = rng.integers(129, 131, 512), rng.integers(128, 256, 512)
+    second = 259 - first
+    numbers = [first * scale, odd * scale, -second * scale, -odd * scale]
+    hidden = np.stack(numbers, axis=1).reshape(2048)
+    signs = rng.integers(0, 2, (256, 512)) * 2 - 1
+    same = rng.integers(128, 256, (256, 512))
+    weight = np.stack([second * signs, same, first * signs, same], axis=2).reshape(256, 2048)
+    return (
+        to_bf16(np.broadcast_to(hidden, (rows, 2048)).astype(np.float32)),
+        to_bf16(weight.astype(np.float32)),
+    )
+
+
 def router(tactic: str, specialization: Mapping[str, int], case: str, seed: int) -> Scenario:
     """Return a launch of the router projection, 1 to 16 rows."""
     rng = generator(tactic, case, seed)
     rows = ROUTER_ROWS.get(case, 1 + seed % 2)
     hidden, weight = bf16(case, rng, rows, 2048), bf16(case, rng, 256, 2048)
+    if case == "exact_zeros":
+        hidden, weight = _exact_zeros(rng, rows)
     return Scenario(
         label=f"{tactic}/{case}/{seed}",
         tactic=tactic,

@@ -8,13 +8,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from netra_build.reference.formats import F32, F64, Bits, from_bf16, to_bf16
+from netra_build.reference.formats import F32, Bits, from_bf16, to_bf16
 from netra_build.reference.gdn import (
     CHUNK,
     Ids,
     convolve,
-    gates,
-    normalise,
     prefill,
     verify,
 )
@@ -28,9 +26,7 @@ TOKENS = 12
 CHANNELS = 8192
 QKVZ = 12288
 STRIDE_V = 8192
-EPSILON = 2.0**-24
 
-PRECOMPUTE_CASES = ("random", "zeros", "subnormals", "largest", "equal", "gates", "small_gates")
 RECURRENT_CASES = ("random", "zeros", "subnormals", "large", "slots", "reset", "keep")
 REPLAY_CASES = (*RECURRENT_CASES, "lengths", "in_place")
 CONV_CASES = ("random", "zeros", "subnormals", "large", "skipped", "fewer", "saturated")
@@ -44,75 +40,6 @@ PREFILL_LENGTHS = {
 }
 
 Rng = np.random.Generator
-
-
-def precompute(tactic: str, specialization: Mapping[str, int], case: str, seed: int) -> Scenario:
-    """Return a launch of the verify precompute over a few tokens with padded rows."""
-    rng = generator(tactic, case, seed)
-    tokens = 1 + (seed + 2) % 5
-    width, padded = QK_HEADS * DIM, {"q": 2048 + 64, "k": 2048 + 6, "a": 64, "b": 32}
-    rows = {n: bf16(_plain(case), rng, tokens, padded[n]) for n in ("q", "k")}
-    rows |= {n: to_bf16(_gate_inputs(case, rng, tokens, padded[n])) for n in ("a", "b")}
-    a_log = rng.uniform(-8, 3, VALUE_HEADS).astype(np.float32)
-    dt_bias = to_bf16(rng.uniform(-4, 4, VALUE_HEADS).astype(np.float32))
-    heads = {n: rows[n][:, :width].reshape(tokens, QK_HEADS, DIM) for n in ("q", "k")}
-    a, b = rows["a"][:, :VALUE_HEADS], rows["b"][:, :VALUE_HEADS]
-    decay, beta, rate = gates(a_log, a, dt_bias, b)
-    x = from_bf16(a).astype(np.float64) + from_bf16(dt_bias)
-    query_scale = np.float32(DIM**-0.5)
-    values: dict[str, Array | int] = {
-        "A_log": a_log,
-        "a": rows["a"],
-        "dt_bias": dt_bias,
-        "q": rows["q"],
-        "k": rows["k"],
-        "b": rows["b"],
-        "qn": junk("float32", tokens, QK_HEADS, DIM),
-        "kn": junk("float32", tokens, QK_HEADS, DIM),
-        "decay": junk("float32", tokens, VALUE_HEADS),
-        "beta": junk("float32", tokens, VALUE_HEADS),
-        **{f"stride_{name}": padded[name] for name in "qkab"},
-    }
-    return Scenario(
-        label=f"{tactic}/{case}/{seed}",
-        tactic=tactic,
-        specialization=specialization,
-        values=values,
-        grid=(QK_HEADS * tokens, 1, 1),
-        block=(64, 1, 1),
-        expected={
-            "qn": (normalise(heads["q"]) * query_scale).astype(np.float32),
-            "kn": normalise(heads["k"]),
-            "decay": decay,
-            "beta": beta,
-        },
-        bounds=_gate_bounds(decay, beta, rate, np.abs(x) + np.abs(a_log), from_bf16(b)),
-    )
-
-
-def _gate_bounds(decay: F32, beta: F32, rate: F64, size: F64, b: F32) -> dict[str, Bound]:
-    """Allow for plain exponentials and logarithms, whose error grows with their arguments."""
-    relative = rate * (size + 16) + rate + 8
-    wide = np.abs(b).astype(np.float64)
-    return {
-        "decay": Bound(
-            4, decay * relative * EPSILON, "plain v_exp, v_log; grows with the exponent"
-        ),
-        "beta": Bound(4, beta * (wide + 8) * EPSILON, "plain v_exp; grows with |b|"),
-    }
-
-
-def _plain(case: str) -> str:
-    return case if case in ("zeros", "subnormals", "largest", "equal") else "random"
-
-
-def _gate_inputs(case: str, rng: Rng, *shape: int) -> F32:
-    if case == "gates":
-        special = [-100.0, -88.0, -30.0, -16.0, -1.0, -0.0, 0.0, 1.0, 16.0, 19.875, 20.0, 20.125]
-        return rng.choice(np.array([*special, 30.0, 88.0, 100.0], np.float32), shape)
-    if case == "small_gates":
-        return rng.uniform(-20, -14, shape).astype(np.float32)
-    return (rng.standard_normal(shape) * 4).astype(np.float32)
 
 
 @dataclass(frozen=True)

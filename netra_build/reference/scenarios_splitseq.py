@@ -12,6 +12,8 @@ from netra_build.reference.attention_splitseq import (
     QUERY_HEADS,
     Partials,
     SplitInputs,
+    at_scaling,
+    exponential,
     prepare,
     stage1,
     stage2,
@@ -57,6 +59,8 @@ LENGTHS: Mapping[str, Lengths] = {
 MERGED: Mapping[str, Lengths] = {
     "more_splits_than_merged": ((4480,), (140,)),
     "far_apart": ((300, 300), (9, 7)),
+    "scaled": ((64, 64, 64), (2, 2, 2)),
+    "extreme_values": ((96, 40), (3, 1)),
     "ties": (tuple(32 * n for n in (3, 5, 7, 9, 11, 13)), (3, 5, 7, 9, 11, 13)),
 }
 """The same, for stage 2 alone."""
@@ -194,7 +198,7 @@ def stage2_launch(tactic: str, specialization: Mapping[str, int], case: str, see
     rng = generator(tactic, case, seed)
     keys, splits = _rows(case, rng)
     partials = _partials(case, rng, len(keys), max(splits))
-    v_scale = np.float32(0.5 if case == "ties" else rng.uniform(0.25, 4.0))
+    v_scale = np.float32(0.5 if case in ("ties", "scaled") else rng.uniform(0.25, 4.0))
     lengths, counts = np.array(keys, np.int32), np.array(splits, np.int32)
     merged = stage2(partials, v_scale, lengths, counts)
     return Scenario(
@@ -235,9 +239,38 @@ def _partials(case: str, rng: np.random.Generator, rows: int, splits: int) -> Pa
         lse[:, :, 1] = 0
         lift = np.exp2(np.minimum(-lse.astype(np.float64) / np.log(2.0), 125.0) - 10)
         mid = (mid * lift[..., None]).astype(np.float32)
+    if case == "scaled":
+        return _scaled(rng, rows)
+    if case == "extreme_values":
+        # A division scales such numbers before and after; each head has numbers of one size.
+        low = rng.integers(0, 2, (rows, QUERY_HEADS, 1, 1)) == 1
+        size = np.where(low, rng.uniform(-140, -98, low.shape), rng.uniform(100, 124, low.shape))
+        mid = (mid * np.exp2(size)).astype(np.float32)
     if case == "ties":
         # Equal weights of equal numbers in the middle between two of BF16: any error shows.
         middle = rng.integers(128, 256, (rows, QUERY_HEADS, 1, DIMENSIONS)) * 2 + 1
         mid = np.broadcast_to(middle, mid.shape).astype(np.float32)
         lse = np.zeros_like(lse)
+    return Partials(mid, lse)
+
+
+def _scaled(rng: np.random.Generator, rows: int) -> Partials:
+    """Return two splits of which one has a weight of about 2**-126 and all of the value.
+
+    There the exponential takes another path. Products lie next to the middle between two BF16
+    numbers, so that an error of some units in the weight shows.
+    """
+    start = np.float32(-126 * np.log(2.0))
+    near = at_scaling(start + np.arange(-40, 40, dtype=np.float32) * np.float32(2.0**-17))
+    lowest = np.concatenate([near, rng.uniform(-88, start, len(near)).astype(np.float32)])
+    low = rng.choice(lowest, (rows, QUERY_HEADS))
+    middle = 1 + (2 * rng.integers(0, 128, (rows, QUERY_HEADS, DIMENSIONS)) + 1) / 256
+    value = (middle / exponential(low)[..., None].astype(np.float64)).astype(np.float32)
+    mid = np.zeros((rows, QUERY_HEADS, 2, DIMENSIONS), np.float32)
+    lse = np.zeros((rows, QUERY_HEADS, 2), np.float32)
+    # In half of the heads it is the sum so far that is scaled down, in half the new split.
+    place = np.arange(QUERY_HEADS) % 2
+    for head, split in enumerate(place):
+        mid[:, head, split] = value[:, head]
+        lse[:, head, split] = low[:, head]
     return Partials(mid, lse)

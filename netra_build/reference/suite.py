@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from netra_build.core.errors import BadInput
 from netra_build.core.nearest import nearest_hint
+from netra_build.reference.plain import second_nearest
 from netra_build.reference.scenario import Entry, Scenario
 from netra_build.reference.scenarios import SCENARIOS
 
 RANDOM = "random"
+SECOND = "second_nearest"
 
 
 def launches(
@@ -26,6 +29,22 @@ def launches(
     for case in entry.cases:
         if case != RANDOM:
             yield entry.make(tactic, chosen, case, seeds[0])
+
+
+def second_launches(
+    tactic: str, specialization: Mapping[str, int], seed: int, cases: Sequence[str] = (RANDOM,)
+) -> Iterator[Scenario]:
+    """Yield cases as stated for a machine whose plain results are the second nearest numbers.
+
+    They tell nothing more about a kernel without such instructions. Raises what ``launches`` does.
+    """
+    entry = entry_of(tactic)
+    chosen = _specialization(entry, tactic, specialization)
+    for case in cases:
+        with second_nearest():
+            made = entry.make(tactic, chosen, case, seed)
+        label = f"{tactic}/{case}_{SECOND}/{seed}"
+        yield replace(made, label=label, is_second_nearest=True)
 
 
 def entry_of(tactic: str) -> Entry:

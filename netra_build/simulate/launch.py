@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
@@ -14,6 +14,7 @@ from netra_build.asm.disassembly import parse_disassembly
 from netra_build.asm.metadata import KernelMetadata
 from netra_build.core.errors import BadInput
 from netra_build.simulate.arguments import Arguments, Geometry, Kernargs, build_kernargs
+from netra_build.simulate.arith.transcendental import APPROXIMATE
 from netra_build.simulate.arrays import LANES, Array, Scratch
 from netra_build.simulate.entry import (
     PRELOAD_ENTRY_BYTES,
@@ -123,6 +124,20 @@ class Prepared:
     metadata: KernelMetadata
     program: Program
     location: str
+
+    @property
+    def has_approximate_results(self) -> bool:
+        """Tell whether an instruction of the code may be one unit in the last place off."""
+        return not self.program.mnemonics().isdisjoint(APPROXIMATE)
+
+    def approximating(self, approximation: str) -> Prepared:
+        """Return the kernel on a machine whose approximate results are of this kind.
+
+        See ``arith.transcendental``; ``Prepared`` itself gives the nearest numbers.
+        """
+        d = self.kernel.descriptor
+        context = Context(d.allocated_vgprs, d.accum_offset, approximation)
+        return replace(self, program=self.program.rebuilt(lambda i: build_step(i, context)))
 
     def launch(
         self,

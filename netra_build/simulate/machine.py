@@ -98,6 +98,15 @@ class Program:
         self._location = location
         self.steps: dict[int, Step] = {}
 
+    def rebuilt(self, build: Callable[[Instruction], Step]) -> Program:
+        """Return a program of the same instructions, with other semantics and no counts."""
+        return Program(self._instructions, build, self._location)
+
+    def mnemonics(self) -> set[str]:
+        """Return the mnemonics in the code, without encoding suffixes."""
+        return {one.mnemonic.removesuffix("_e32").removesuffix("_e64")
+                for one in self._instructions.values()}  # fmt: skip
+
     def step(self, pc: int) -> Step | None:
         """Return the step at ``pc``, or None when no instruction starts there."""
         step = self.steps.get(pc)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from netra_build.simulate.arith.transcendental import NEAREST
 from netra_build.simulate.arrays import Array, lanes_from_masks, masks_from_lanes
 from netra_build.simulate.group import Group
 from netra_build.simulate.operands import EXEC, Decoded, Operand, Unsupported
@@ -63,6 +64,8 @@ class Context:
 
     allocated_vgprs: int
     accum_offset: int
+    approximation: str = NEAREST
+    """Which of the floats next to it stands for a result that the ISA allows to be one unit off."""
 
     def row(self, operand: Operand, dwords: int = 1) -> int:
         """Return the row of a VGPR or AGPR; ``Unsupported`` outside the allocation."""

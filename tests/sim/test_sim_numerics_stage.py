@@ -37,7 +37,17 @@ def test_a_right_kernel_passes(root: Path, toolchain: Toolchain) -> None:
     assert (report["verdict"], report["scope"]) == ("passed", "simulated")
     labels = [entry["label"] for entry in report["runs"]]
     assert labels[:2] == [f"{TACTIC}/random/1", f"{TACTIC}/random/2"]
+    assert labels[-1] == f"{TACTIC}/random_second_nearest/1"
     assert {entry["differing"] for entry in report["runs"]} == {0}
+
+
+def test_a_result_that_hangs_on_one_machine_is_refused(root: Path, toolchain: Toolchain) -> None:
+    """Without its refinement a reciprocal is right where v_rcp happens to be."""
+    with pytest.raises(Refused) as caught:
+        run(root, toolchain, "v_fma_f32 v34, v35, v34, v34", "")
+    assert caught.value.line() == (
+        f"hsaco/k.hsaco: {TACTIC}/random_second_nearest/1: outputs differ from the numeric contract"
+    )
 
 
 def test_a_wrong_value_is_refused_with_its_element(root: Path, toolchain: Toolchain) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from decimal import Decimal, localcontext
 from fractions import Fraction
 
@@ -14,6 +15,7 @@ from netra_build.reference.dense import dense_projection
 from netra_build.reference.formats import from_bf16, from_e4m3, to_bf16
 from netra_build.reference.layouts import shuffle_n16k16
 from netra_build.reference.orders import tree64, xor16
+from netra_build.reference.plain import second_nearest
 from netra_build.reference.router import router_projection
 from netra_build.reference.scenario import Bound, Scenario, junk
 from netra_build.reference.scenarios import SCENARIOS, scenario
@@ -144,7 +146,7 @@ def test_the_gates_follow_their_definitions() -> None:
     a_log, dt_bias = np.array([-1.5, 2.0], np.float32), to_bf16(np.array([0.5, 30.0], np.float32))
     a = to_bf16(np.array([[-0.25, -3.0]], np.float32))
     b = to_bf16(np.array([[2.0, -90.0]], np.float32))
-    decay, beta, _ = gdn.gates(a_log, a, dt_bias, b)
+    decay, beta, _ = gdn.exact_gates(a_log, a, dt_bias, b)
     softplus = (exp_decimal(Fraction(1, 4)), Fraction(27))
     with localcontext() as context:
         context.prec = 40
@@ -156,6 +158,24 @@ def test_the_gates_follow_their_definitions() -> None:
     for found, x in zip(beta[0], (Fraction(2), Fraction(-90)), strict=True):
         true = 1 / (1 + exp_decimal(-x))
         assert abs(number(found) - true) <= true / 2**22 + Fraction(1, 2**149)
+
+
+@pytest.mark.parametrize("is_second", [False, True])
+def test_rounded_gates_stay_near_the_exact_ones(is_second: bool) -> None:
+    rng = np.random.default_rng(11)
+    a_log = rng.uniform(-8, 3, 32).astype(np.float32)
+    dt_bias = to_bf16(rng.uniform(-4, 4, 32).astype(np.float32))
+    a, b = (to_bf16((rng.standard_normal((400, 32)) * 6).astype(np.float32)) for _ in range(2))
+    decay, beta, rate = gdn.exact_gates(a_log, a, dt_bias, b)
+    with second_nearest() if is_second else nullcontext():
+        ours = gdn.gates(a_log, a, dt_bias, b)
+    x = from_bf16(a).astype(np.float64) + from_bf16(dt_bias)
+    for found, exact, allowed in zip(
+        ours, (decay, beta), gdn.gate_distance(rate, a_log, x, from_bf16(b)), strict=True
+    ):
+        apart = np.abs(found.astype(np.float64) - exact)
+        assert (apart <= allowed * exact + 2.0**-148).all()
+        assert (apart > 0).any()
 
 
 def dot_8(variant: int, side: str, row: int, p: list[Fraction], c: list[Fraction]) -> Fraction:

@@ -1,8 +1,9 @@
-"""Correctly rounded reciprocal, roots, exponential, logarithm, sine and cosine in float32.
+"""Reciprocal, roots, exponential, logarithm, sine and cosine in float32.
 
-The hardware is within about one unit in the last place; the model gives the nearest float, so a
-kernel whose result hangs on that last bit must be compared in units, not in bits. A float64
-estimate decides nearly always; where it lies too close to a float32 tie, decimal arithmetic does.
+The hardware is within one unit in the last place. The model gives the nearest float, and on
+request the second nearest, which is within one unit as well: what a kernel makes of the one is no
+better founded than what it makes of the other. A float64 estimate decides nearly always; where it
+lies too close to a float32 tie, decimal arithmetic does.
 """
 
 from __future__ import annotations
@@ -29,6 +30,34 @@ _SMALLEST_NORMAL = 2.0**-126
 _SUBNORMAL_UNIT = 2.0**-149
 
 Exact = Callable[[Decimal], Decimal]
+
+
+NEAREST = "nearest"
+SECOND_NEAREST = "second nearest"
+APPROXIMATIONS = (NEAREST, SECOND_NEAREST)
+"""What an instruction that the ISA allows an error of one unit may deliver."""
+
+APPROXIMATE = ("v_rcp_f32", "v_rcp_iflag_f32", "v_sqrt_f32", "v_rsq_f32", "v_exp_f32", "v_log_f32")
+"""Those instructions, as far as the choice applies to them."""
+
+
+def second_nearest(nearest: Array, estimate: Array) -> Array:
+    """Return the float32 on the other side of the exact result, less than one unit off.
+
+    Exact results stay as they are, and so do subnormal ones, zeros, infinities and NaNs.
+    """
+    wide = nearest.astype(F64)
+    toward = np.where(wide < estimate, F32(np.inf), F32(-np.inf))
+    other = np.nextafter(nearest, toward)
+    # NaN compares as false.
+    is_inexact = (wide < estimate) | (wide > estimate)
+    is_usual = np.isfinite(nearest) & np.isfinite(other)
+    is_usual &= np.minimum(np.abs(nearest), np.abs(other)) >= _SMALLEST_NORMAL
+    return np.where(is_inexact & is_usual, other, nearest)
+
+
+def _chosen(nearest: Array, estimate: Array, approximation: str) -> Array:
+    return nearest if approximation == NEAREST else second_nearest(nearest, estimate)
 
 
 def _round(estimate: Array, x: Array, exact: Exact) -> Array:
@@ -63,43 +92,48 @@ def _nearest(exact: Exact, x: float) -> np.float32:
     return min((c for c in choices if np.isfinite(c)), key=key)
 
 
-def reciprocal(x: Array) -> Array:
+def reciprocal(x: Array, approximation: str = NEAREST) -> Array:
     """1 / x."""
-    return fix_nan((1.0 / x.astype(F64)).astype(F32), x)
+    estimate = 1.0 / x.astype(F64)
+    return fix_nan(_chosen(estimate.astype(F32), estimate, approximation), x)
 
 
-def square_root(x: Array) -> Array:
+def square_root(x: Array, approximation: str = NEAREST) -> Array:
     """Square root; a negative number gives NaN, -0 gives -0."""
-    return fix_nan(np.sqrt(x.astype(F64)).astype(F32), x)
+    estimate = np.sqrt(x.astype(F64))
+    return fix_nan(_chosen(estimate.astype(F32), estimate, approximation), x)
 
 
 def _exact_reciprocal_root(value: Decimal) -> Decimal:
     return _EXACT.divide(Decimal(1), _EXACT.sqrt(value))
 
 
-def reciprocal_root(x: Array) -> Array:
+def reciprocal_root(x: Array, approximation: str = NEAREST) -> Array:
     """1 / sqrt(x)."""
-    return fix_nan(_round(1.0 / np.sqrt(x.astype(F64)), x, _exact_reciprocal_root), x)
+    estimate = 1.0 / np.sqrt(x.astype(F64))
+    nearest = _round(estimate, x, _exact_reciprocal_root)
+    return fix_nan(_chosen(nearest, estimate, approximation), x)
 
 
 def _exact_exp2(value: Decimal) -> Decimal:
     return _EXACT.exp(_EXACT.multiply(value, _LN_2))
 
 
-def exp2(x: Array) -> Array:
+def exp2(x: Array, approximation: str = NEAREST) -> Array:
     """2**x."""
     # Beyond this range the result is zero or infinite; the bound keeps the estimate finite.
-    bounded = np.clip(x.astype(F64), -1000.0, 1000.0)
-    return fix_nan(_round(np.exp2(bounded), x, _exact_exp2), x)
+    estimate = np.exp2(np.clip(x.astype(F64), -1000.0, 1000.0))
+    return fix_nan(_chosen(_round(estimate, x, _exact_exp2), estimate, approximation), x)
 
 
 def _exact_log2(value: Decimal) -> Decimal:
     return _EXACT.divide(_EXACT.ln(value), _LN_2)
 
 
-def log2(x: Array) -> Array:
+def log2(x: Array, approximation: str = NEAREST) -> Array:
     """Logarithm to base two; zero gives -infinity, a negative number NaN."""
-    return fix_nan(_round(np.log2(x.astype(F64)), x, _exact_log2), x)
+    estimate = np.log2(x.astype(F64))
+    return fix_nan(_chosen(_round(estimate, x, _exact_log2), estimate, approximation), x)
 
 
 _PI = Decimal("3.14159265358979323846264338327950288419716939937510582097494459")

@@ -63,11 +63,23 @@ def _rounding(fn: Callable[[Array], Array]) -> Callable[[Array], Array]:
     return lambda a: single.quiet(fn(a))
 
 
-operation("v_rcp_f32 v_rcp_iflag_f32", "f32 = f32", special.reciprocal)
-operation("v_sqrt_f32", "f32 = f32", special.square_root)
-operation("v_rsq_f32", "f32 = f32", special.reciprocal_root)
-operation("v_exp_f32", "f32 = f32", special.exp2)
-operation("v_log_f32", "f32 = f32", special.log2)
+def _approximate(names: str, fn: Callable[[Array, str], Array]) -> None:
+    """Enter instructions that the ISA allows an error of one unit in the last place."""
+
+    def build_chosen(d: Decoded, context: Context) -> Run:
+        def chosen(a: Array) -> Array:
+            return fn(a, context.approximation)
+
+        return build(Spec(("f32",), ("f32",), chosen), d, context)
+
+    register(names, build_chosen)
+
+
+_approximate("v_rcp_f32 v_rcp_iflag_f32", special.reciprocal)
+_approximate("v_sqrt_f32", special.square_root)
+_approximate("v_rsq_f32", special.reciprocal_root)
+_approximate("v_exp_f32", special.exp2)
+_approximate("v_log_f32", special.log2)
 operation("v_sin_f32", "f32 = f32", special.sine)
 operation("v_cos_f32", "f32 = f32", special.cosine)
 operation("v_floor_f32", "f32 = f32", _rounding(np.floor))

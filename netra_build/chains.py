@@ -307,9 +307,7 @@ def _contract(member: Member) -> dict[str, Json]:
     if member.arguments is not None:
         wanted["arguments"] = [_kernarg(argument) for argument in member.arguments]
     if member.abi is not None:
-        wanted["abi"] = [argument.document() for argument in member.abi.arguments]
-        wanted["modes"] = dict(member.abi.modes)
-        wanted["block"] = list(member.abi.block)
+        wanted |= conform.abi_facts(member.abi, member.instance.tactic.max_threads)
     return wanted
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from netra_build.load.fields import Fields
 from netra_build.load.library import Library
-from netra_build.records.abi import AbiArgument, KernelAbi
+from netra_build.records.abi import AbiArgument, KernelAbi, Limits
 from netra_build.records.ir import Dimension
 
 FORMAT = "netra-kernel-abi-1"
@@ -33,6 +33,7 @@ _KEYS = (
     "modes",
     "notes",
     "masked_grid",
+    "limits",
 )
 _ARGUMENT_KEYS = (
     "name",
@@ -75,7 +76,24 @@ def read_abi(library: Library, tactic: str) -> KernelAbi | None:
     masked = fields.boolean("masked_grid", False)
     block = _dimensions(fields, "block")
     place = library.location(name)
-    return KernelAbi(tactic, tuple(arguments), grid, place, block, values, masked)
+    limits = _limits(fields, arguments) if fields.has("limits") else None
+    return KernelAbi(tactic, tuple(arguments), grid, place, block, values, masked, limits)
+
+
+def _limits(fields: Fields, arguments: list[AbiArgument]) -> Limits:
+    """Return the limits; ``BadInput`` for names that are no arguments of the right kind."""
+    limits = fields.child("limits")
+    limits.close(("grid", "values", "elements"))
+    grid = _dimensions(limits, "grid")
+    if len(grid) != 3 or not all(isinstance(size, int) for size in grid):
+        limits.refuse("three numbers are needed", "grid")
+    found = {}
+    for key, kind in (("values", "u32"), ("elements", "pointer")):
+        child = limits.child(key, {})
+        child.close([one.name for one in arguments if one.kind == kind])
+        found[key] = tuple((name, child.integer(name, low=0)) for name in child.value)
+    x, y, z = (int(size) for size in grid)
+    return Limits((x, y, z), found["values"], found["elements"])
 
 
 def _read_argument(entry: Fields) -> AbiArgument:

@@ -28,6 +28,16 @@ class AbiArgument:
 
 
 @dataclass(frozen=True)
+class Limits:
+    """The most that any launch has: work-groups in each direction, values of ``u32`` kernargs, and
+    elements of integer arrays, whose least is zero."""
+
+    grid: tuple[int, int, int]
+    values: tuple[tuple[str, int], ...] = ()
+    elements: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True)
 class KernelAbi:
     """The arguments in kernarg order and the grid; names stand for what a profile fixes."""
 
@@ -41,3 +51,4 @@ class KernelAbi:
     """Descriptor fields that the kernel's arithmetic depends on, with their values."""
     masked_grid: bool = False
     """Whether the kernel leaves alone what lies beyond the rows that a launch really has."""
+    limits: Limits | None = None

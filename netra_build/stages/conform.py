@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from netra_build.asm.code_object import CodeObject, read_code_object
-from netra_build.asm.descriptor import KernelDescriptor
+from netra_build.asm.descriptor import SGPR_GRANULE, KernelDescriptor
 from netra_build.asm.metadata import ArgumentMetadata, KernelMetadata
 from netra_build.asm.resources import kernel_and_metadata
 from netra_build.core.canonical_json import pretty_bytes
 from netra_build.core.errors import Refused
 from netra_build.core.graph import Inputs, Outputs, Parameters, Stage
+from netra_build.records.abi import KernelAbi
 
 MACHINE_GFX950 = 0x4F
 """EF_AMDGPU_MACH of gfx950, the low byte of the ELF flags."""
 
 ABI_VERSION_V6 = 4
 """ELF ABI version byte of code object version 6."""
+
+KERNARG_ALIGNMENT = 8
+SPECIAL_SGPRS = 6
+"""VCC, XNACK mask and flat scratch, which are allocated behind the counted ones."""
+
+ACTUAL_ACCESS = {"read": "read_only", "write": "write_only", "read_write": "read_write"}
 
 Fact = tuple[str, object, object]
 """What is compared, what the contract says, what the code object says."""
@@ -28,16 +35,36 @@ def run(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
 
     Parameters: ``hsaco``, and by symbol the ``contracts``: ``kernarg_size``, ``launch`` (block
     and lds_bytes) and, where they are known, ``arguments`` (name, kind, offset); ``abi`` is a
-    second list of the same, ``modes`` are descriptor fields by name.
+    second list of the same, with what else an ABI record states (``abi_facts``): ``modes`` are
+    descriptor fields by name.
     """
     hsaco, contracts = parameters["hsaco"], parameters["contracts"]
     code = read_code_object(inputs["hsaco"], hsaco)
-    rows = [_judged(row, hsaco) for row in _object_facts(code, len(contracts))]
-    for symbol, contract in contracts.items():
-        kernel, metadata = kernel_and_metadata(code, symbol, hsaco)
-        for what, expected, got in compare(kernel.descriptor, metadata, contract):
-            rows.append(_judged((f"{what} of {symbol}", expected, got), hsaco))
+    rows = [_judged(row, hsaco) for row in all_facts(code, contracts, hsaco)]
     return {"report": pretty_bytes({"format": "netra-conformity-1", "hsaco": hsaco, "facts": rows})}
+
+
+def abi_facts(abi: KernelAbi, max_threads: int) -> dict[str, Any]:
+    """Return what an ABI record adds to the contract of a kernel."""
+    return {
+        "abi": [{**one.document(), "access": one.access} for one in abi.arguments],
+        "modes": dict(abi.modes),
+        "block": list(abi.block),
+        "grid": list(abi.grid),
+        "max_threads": max_threads,
+    }
+
+
+def all_facts(code: CodeObject, contracts: Mapping[str, Any], location: str) -> Iterator[Fact]:
+    """Yield what is compared of a code object, then of each kernel, with its symbol.
+
+    ``contracts`` are those of ``run``; ``BadInput`` when a kernel or its metadata is missing.
+    """
+    yield from _object_facts(code, len(contracts))
+    for symbol, contract in contracts.items():
+        kernel, metadata = kernel_and_metadata(code, symbol, location)
+        for what, expected, got in compare(kernel.descriptor, metadata, contract):
+            yield f"{what} of {symbol}", expected, got
 
 
 def _judged(fact: Fact, hsaco: str) -> dict[str, object]:
@@ -63,6 +90,7 @@ def compare(
     if "abi" in contract:
         yield from _argument_facts(metadata, contract["abi"], " (ABI record)")
         yield from _record_facts(metadata, contract)
+        yield from _start_facts(descriptor, metadata, contract)
 
 
 def _object_facts(code: CodeObject, kernels: int) -> Iterator[Fact]:
@@ -116,9 +144,30 @@ def _record_facts(metadata: KernelMetadata, contract: dict[str, Any]) -> Iterato
     for index, (wanted, found) in enumerate(zip(contract["abi"], visible, strict=False)):
         if found.name is not None:
             yield f"name of kernarg {index} (ABI record)", wanted["name"], found.name
+        if found.actual_access is not None:
+            access = ACTUAL_ACCESS.get(wanted["access"])
+            yield f"access of kernarg {index} (ABI record)", access, found.actual_access
     block = contract.get("block", [])
     if block and all(isinstance(size, int) for size in block):
         yield "launch block (ABI record)", block, contract["launch"]["block"]
+
+
+def _start_facts(
+    descriptor: KernelDescriptor, metadata: KernelMetadata, contract: dict[str, Any]
+) -> Iterator[Fact]:
+    """Yield what an ABI record says of how the hardware starts the kernel."""
+    ids = (descriptor.workgroup_id_x, descriptor.workgroup_id_y, descriptor.workgroup_id_z)
+    wanted = (True, *(size != 1 for size in contract["grid"][1:]))
+    yield "work-group ids (ABI record)", list(wanted), list(ids)
+    wide = [axis for axis, size in enumerate(contract["block"]) if size != 1]
+    yield "work-item id mode (ABI record)", max(wide, default=0), descriptor.workitem_id_mode
+    wanted_sgprs, got_sgprs = descriptor.user_sgpr_dwords(), descriptor.user_sgpr_count
+    yield "number of user SGPRs (ABI record)", wanted_sgprs, got_sgprs
+    yield "alignment of kernargs (ABI record)", KERNARG_ALIGNMENT, metadata.kernarg_segment_align
+    most = contract["max_threads"]
+    yield "largest work-group (ABI record)", most, metadata.max_flat_workgroup_size
+    sgprs = -(-(metadata.sgpr_count + SPECIAL_SGPRS) // SGPR_GRANULE) * SGPR_GRANULE
+    yield "allocated SGPRs (ABI record)", sgprs, descriptor.allocated_sgprs
 
 
 def _argument_facts(

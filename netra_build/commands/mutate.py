@@ -17,6 +17,7 @@ from netra_build.core.errors import EXIT_DONE, BadInput, ToolchainFailed
 from netra_build.core.nearest import nearest_hint
 from netra_build.load.catalog import load_catalog
 from netra_build.load.golden import ROOT, golden_sources
+from netra_build.load.kernel_abi import read_abi
 from netra_build.load.library import Library
 from netra_build.mutate.mutant import KINDS, ORDERING, VALUE
 from netra_build.records.golden import GoldenSource
@@ -26,8 +27,9 @@ from netra_build.stages.instantiate import instance_source
 if TYPE_CHECKING:
     from netra_build.mutate.campaign import Plan
     from netra_build.mutate.guards import Template
-    from netra_build.mutate.judge import Subject
     from netra_build.mutate.pool import ToolPlace
+    from netra_build.mutate.subject import Subject
+    from netra_build.records.tactic import FixedTactic
 
 NAME = "mutate"
 HELP = "seed small faults into a kernel and report which check catches each"
@@ -59,6 +61,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print as JSON")
     form.add_argument("--markdown", action="store_true", help="print as Markdown")
+    form.add_argument(
+        "--document", metavar="FILE", help="put score and survivors into the tables of FILE"
+    )
     parser.add_argument("--native", metavar="DIR", help="folder of the native part")
     add_library_root(parser)
     add_toolchain(parser)
@@ -68,6 +73,7 @@ def run(options: argparse.Namespace) -> int:
     """Print the report; survivors are part of it and no failure."""
     try:
         from netra_build.mutate.campaign import run_campaign
+        from netra_build.mutate.document import updated
         from netra_build.mutate.report import json_report, markdown_report, text_report
     except ModuleNotFoundError as error:
         raise ToolchainFailed(
@@ -86,6 +92,12 @@ def run(options: argparse.Namespace) -> int:
         ]
     if options.json:
         print(pretty_bytes(json_report(results)).decode(), end="")
+        return EXIT_DONE
+    if options.document:
+        path, disk = Path(options.document), RealDisk()
+        text = disk.read_bytes(path).decode(errors="surrogateescape")
+        disk.write_bytes(path, updated(text, results).encode(errors="surrogateescape"))
+        print(f"{path}: {len(results)} kernels")
         return EXIT_DONE
     show = markdown_report if options.markdown else text_report
     print("\n".join(show(result) for result in results))
@@ -134,7 +146,7 @@ def _tool_place(options: argparse.Namespace, library: Library | None) -> ToolPla
 
 def _file_subject(options: argparse.Namespace) -> Subject:
     """Return the unit of a file; without ``--tactic`` it is judged without being executed."""
-    from netra_build.mutate.judge import Subject
+    from netra_build.mutate.subject import Subject
 
     data = RealDisk().read_bytes(Path(options.subject))
     specialization = {}
@@ -150,10 +162,10 @@ def _file_subject(options: argparse.Namespace) -> Subject:
 
 
 def _golden_subject(library: Library, golden: GoldenSource) -> Subject:
-    from netra_build.mutate.judge import Subject
+    from netra_build.mutate.subject import golden_subject
 
-    unit = library.read(golden.source)
-    return Subject(golden.source, unit, golden.tactic, dict(golden.specialization))
+    abi = read_abi(library, golden.tactic)
+    return golden_subject(golden, library.read(golden.source), _tactic(library, golden), abi)
 
 
 def _goldens(library: Library, tactic: str, variant: str) -> list[GoldenSource]:
@@ -172,12 +184,17 @@ def _goldens(library: Library, tactic: str, variant: str) -> list[GoldenSource]:
     return chosen
 
 
+def _tactic(library: Library, golden: GoldenSource) -> FixedTactic | None:
+    """Return the catalog entry of a golden source, None when there is none."""
+    tactics = load_catalog(library, derive_pins=True).tactics
+    return next((one for one in tactics if one.name == f"{TARGET}.{golden.tactic}"), None)
+
+
 def _template(library: Library, golden: GoldenSource) -> Template | None:
     """Return the instance of the tactic's template whose guards are mutated, if it has one."""
     from netra_build.mutate.guards import Template
 
-    tactics = load_catalog(library, derive_pins=True).tactics
-    tactic = next((one for one in tactics if one.name == f"{TARGET}.{golden.tactic}"), None)
+    tactic = _tactic(library, golden)
     if tactic is None:
         return None
     contract = [(name, values[0]) for name, values in tactic.contract_constants]

@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from netra_build.mutate.declared import declared_mutants
 from netra_build.mutate.guards import Template, guard_verdicts
-from netra_build.mutate.judge import Subject, Verdict
+from netra_build.mutate.judge import Verdict
 from netra_build.mutate.mutant import (
     GUARD,
     KINDS,
@@ -21,6 +22,7 @@ from netra_build.mutate.mutant import (
 from netra_build.mutate.ordering import ordering_mutants
 from netra_build.mutate.pool import ToolPlace, judge_all
 from netra_build.mutate.report import Result
+from netra_build.mutate.subject import Subject
 from netra_build.mutate.value import value_mutants
 
 SAMPLE = 200
@@ -61,7 +63,7 @@ def choose_mutants(source: Source, plan: Plan) -> tuple[list[Mutant], Counter[st
     """Return the mutants to judge, and how many of each kind there could be."""
     makers: tuple[tuple[Callable[[Source], Iterator[Mutant]], Sequence[str], int | None], ...] = (
         (ordering_mutants, ORDERING, plan.ordering_sample),
-        (value_mutants, VALUE, plan.sample),
+        (_values, VALUE, plan.sample),
     )
     chosen: list[Mutant] = []
     possible: Counter[str] = Counter()
@@ -70,6 +72,11 @@ def choose_mutants(source: Source, plan: Plan) -> tuple[list[Mutant], Counter[st
         possible.update(one.kind for one in wanted)
         chosen += choose(wanted, len(wanted) if count is None else count, plan.seed)
     return chosen, possible
+
+
+def _values(source: Source) -> Iterator[Mutant]:
+    yield from value_mutants(source)
+    yield from declared_mutants(source)
 
 
 def _sorted(verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:

@@ -15,6 +15,8 @@ from netra_build.check.effects import Effects
 from netra_build.check.flow import Block, Flow
 from netra_build.check.registers import (
     EXEC_MASK,
+    SCC,
+    SCC_MASK,
     SGPR_BASE,
     VGPR_BASE,
     VGPR_MASK,
@@ -24,17 +26,17 @@ from netra_build.check.registers import (
 
 LARGEST = 2**32 - 1
 KERNARGS = "the kernarg segment"
-RESULT_DECIDES = frozenset({"s_lshr_b32", "s_lshl_b32", "s_and_b32", "s_mov_b32", "s_mul_i32"})
-"""Instructions that write nothing but one register and an SCC that its new value decides."""
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """What a contract limits: work-groups, work-items in x, and elements of some arguments."""
+    """What a contract limits: work-groups, work-items in x, the largest elements of some arrays and
+    the largest values of some kernargs."""
 
     grid: tuple[int, int, int]
     block: int
-    elements: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    elements: Mapping[str, int] = field(default_factory=dict)
+    values: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -53,18 +55,36 @@ class Value:
 
 
 ANYTHING = Value()
+NO = Value(0, 0)
 State = dict[int, Value]
 """Register number to value; a register that is missing holds anything."""
 
 
-def scalar_results(kernel: Kernel, flow: Flow, bounds: Bounds) -> dict[int, Value]:
-    """Return what each instruction writes to its lowest destination, by instruction number.
+@dataclass(frozen=True)
+class Step:
+    """What the registers that one instruction writes hold before and after it."""
+
+    before: State
+    after: State
+
+    @property
+    def is_settled(self) -> bool:
+        """Tell whether everything that it writes is the same number in every execution."""
+        return all(value.is_one_number for value in self.after.values())
+
+    def first(self) -> Value:
+        """Return what the lowest register holds afterwards."""
+        return self.after[min(self.after)]
+
+
+def scalar_steps(kernel: Kernel, flow: Flow, bounds: Bounds) -> dict[int, Step]:
+    """Return what each instruction that writes registers does, by instruction number.
 
     Raises ``BudgetExceeded``.
     """
     walker = _Walker(kernel, flow, bounds)
     run_forward(flow, walker.start(), walker.transfer, _join, len)
-    return walker.results
+    return walker.steps
 
 
 def _join(left: State, right: State) -> State:
@@ -76,11 +96,16 @@ def _join(left: State, right: State) -> State:
 class _Walker:
     def __init__(self, kernel: Kernel, flow: Flow, bounds: Bounds) -> None:
         self.kernel, self.flow, self.bounds = kernel, flow, bounds
-        self.results: dict[int, Value] = {}
-        self.arguments: dict[int, str] = {}
+        self.steps: dict[int, Step] = {}
+        self.kernargs: dict[int, Value] = {}
+        """What each dword of the kernarg segment holds, by its offset."""
         for one in kernel.metadata.arguments if kernel.metadata else ():
+            name = one.name or ""
             if one.value_kind == "global_buffer":
-                self.arguments |= dict.fromkeys((one.offset, one.offset + 4), one.name or "")
+                value = Value(origin=name)
+                self.kernargs |= dict.fromkeys((one.offset, one.offset + 4), value)
+            elif one.size == 4 and name in bounds.values:
+                self.kernargs[one.offset] = Value(0, bounds.values[name])
 
     def start(self) -> State:
         """Return what the hardware puts into registers; EXEC is present while it is untouched."""
@@ -111,8 +136,10 @@ class _Walker:
             return
         mnemonic = self.flow.instructions[index].mnemonic.removesuffix("_e32").removesuffix("_e64")
         results = self._results(mnemonic, effects, state)
+        written = numbers(effects.writes)
+        before = {number: state.get(number, ANYTHING) for number in written}
         is_whole = lowest(EXEC_MASK) in state
-        for number in numbers(effects.writes):
+        for number in written:
             value = results.get(number, ANYTHING)
             # Behind a change of EXEC other lanes may keep what they had.
             if value == ANYTHING or (1 << number & VGPR_MASK and not is_whole):
@@ -121,8 +148,8 @@ class _Walker:
                 state[number] = value
         if effects.writes & EXEC_MASK:
             state.pop(lowest(EXEC_MASK), None)
-        first = lowest(effects.writes)
-        self.results[index] = state.get(first, ANYTHING)
+        after = {number: state.get(number, ANYTHING) for number in written}
+        self.steps[index] = Step(before, after)
 
     def _results(self, mnemonic: str, effects: Effects, state: State) -> State:
         if effects.kind == "smem" and "load" in effects.traits:
@@ -134,7 +161,12 @@ class _Walker:
         sources = [
             _source(text, mask, state) for text, mask in zip(texts, effects.sources, strict=True)
         ]
-        return {lowest(effects.destinations[0]): compute(*sources)}
+        carry = state.get(SCC, ANYTHING)
+        result = compute(*sources, carry) if mnemonic in _TAKES_CARRY else compute(*sources)
+        found = {lowest(effects.destinations[0]): result}
+        if effects.writes & SCC_MASK:
+            found[SCC] = _condition(mnemonic, result)
+        return found
 
     def _loaded(self, effects: Effects, state: State) -> State:
         """Return what a scalar load gives: pointers of the kernargs, elements of an argument."""
@@ -146,11 +178,10 @@ class _Walker:
             first = _constant(offset)
             if first is None:
                 return {}
-            names = {number: self.arguments.get(first + 4 * at, "")
-                     for at, number in enumerate(written)}  # fmt: skip
-            return {number: Value(origin=name) for number, name in names.items()}
-        low, high = self.bounds.elements.get(origin, (0, LARGEST))
-        return {number: Value(low, high) for number in written}
+            offsets = {number: first + 4 * at for at, number in enumerate(written)}
+            return {number: self.kernargs.get(at, ANYTHING) for number, at in offsets.items()}
+        most = self.bounds.elements.get(origin, LARGEST)
+        return {number: Value(0, most) for number in written}
 
 
 def _constant(text: str) -> int | None:
@@ -173,23 +204,36 @@ def _bounded(low: int, high: int) -> Value:
     return Value(low, high) if 0 <= low <= high <= LARGEST else ANYTHING
 
 
+def _condition(mnemonic: str, result: Value) -> Value:
+    """Return SCC behind an instruction: the carry of a sum, else whether the result is not zero."""
+    if result == ANYTHING or result.origin:
+        return ANYTHING
+    if mnemonic in _SUMS:
+        # A sum that may leave 32 bits is held to be anything.
+        return NO
+    return Value(int(result.low > 0), int(result.high > 0))
+
+
 def _plus(left: Value, right: Value) -> Value:
-    return _sum(left, right, 0)
+    return _plus_carry(left, right, NO)
 
 
-def _plus_carry(left: Value, right: Value) -> Value:
-    return _sum(left, right, 1)
-
-
-def _sum(left: Value, right: Value, carry: int) -> Value:
+def _plus_carry(left: Value, right: Value, carry: Value) -> Value:
     """Half a pointer plus a number still leads into the same argument."""
     if left.origin or right.origin:
         return Value(origin="" if left.origin and right.origin else left.origin or right.origin)
-    return _bounded(left.low + right.low, left.high + right.high + carry)
+    most = min(carry.high, 1)
+    return _bounded(left.low + right.low + min(carry.low, 1), left.high + right.high + most)
 
 
 def _times(left: Value, right: Value) -> Value:
     return _bounded(left.low * right.low, left.high * right.high)
+
+
+def _high_product(left: Value, right: Value) -> Value:
+    if left.origin or right.origin:
+        return ANYTHING
+    return Value(left.low * right.low >> 32, left.high * right.high >> 32)
 
 
 def _shifted_left(value: Value, distance: Value) -> Value:
@@ -224,6 +268,7 @@ _COMPUTE: Mapping[str, Callable[..., Value]] = {
     "s_addc_u32": _plus_carry,
     "v_add_u32": _plus,
     "s_mul_i32": _times,
+    "s_mul_hi_u32": _high_product,
     "s_lshl_b32": _shifted_left,
     "s_lshr_b32": _shifted_right,
     "v_lshlrev_b32": lambda distance, value: _shifted_left(value, distance),
@@ -232,3 +277,6 @@ _COMPUTE: Mapping[str, Callable[..., Value]] = {
     "v_and_b32": _both_bits,
 }
 """What an instruction makes of the intervals of its sources; others may give anything."""
+
+_TAKES_CARRY = ("s_addc_u32",)
+_SUMS = ("s_add_u32", "s_addc_u32")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 from typing import Any, Protocol
@@ -16,23 +16,25 @@ from netra_build.asm.disassembly import Disassembly, parse_disassembly
 from netra_build.check.checker import check_code_object
 from netra_build.check.findings import ERROR
 from netra_build.core.errors import BadInput, NetraError, Refused
-from netra_build.mutate.intervals import Bounds
 from netra_build.mutate.mutant import ORDERING, Mutant, Source
 from netra_build.mutate.proofs import Clean, identical, prove_ordering, prove_value
-from netra_build.reference.registry import CONTRACTS, FULL_EXPERTS, MOST_TOKENS, Sizes
+from netra_build.mutate.subject import Subject
 from netra_build.reference.scenario import Scenario
-from netra_build.reference.suite import launches
+from netra_build.reference.suite import RANDOM, entry_of, launches, second_launches
+from netra_build.simulate.arith.transcendental import SECOND_NEAREST
 from netra_build.simulate.findings import ENDLESS_LOOP
 from netra_build.simulate.launch import DEFAULT_BUDGET, Options, Outcome, Prepared, prepare
+from netra_build.stages.conform import all_facts
 
 ASSEMBLER = "assembler"
 STATIC = "static"
+CONFORM = "conform"
 MODEL = "model"
 DYNAMIC = "dynamic"
 NUMERICS = "numerics"
 LONG_RUN = "long run"
 GUARD_TEST = "guard"
-CHECKS = (ASSEMBLER, STATIC, MODEL, DYNAMIC, NUMERICS, LONG_RUN, GUARD_TEST)
+CHECKS = (ASSEMBLER, STATIC, CONFORM, MODEL, DYNAMIC, NUMERICS, LONG_RUN, GUARD_TEST)
 """What can catch a mutant, in the order of asking; ``model`` refuses to execute it, ``long run``
 are random inputs of further seeds, beyond the launches of every build."""
 
@@ -58,17 +60,6 @@ class Tools(Protocol):
 
     def disassemble(self, hsaco: bytes, *, label: str = ...) -> str:
         """Return its listing."""
-
-
-@dataclass(frozen=True)
-class Subject:
-    """The kernel to be mutated. Without a ``tactic`` there is no launch to compare with."""
-
-    name: str
-    unit: bytes
-    tactic: str = ""
-    specialization: Mapping[str, int] = field(default_factory=dict)
-    seed: int = 1
 
 
 @dataclass(frozen=True)
@@ -112,6 +103,22 @@ class _Run:
     grid: tuple[int, int, int]
 
 
+@dataclass
+class _Machines:
+    """One kernel on the model, and on the model whose approximate results are second nearest."""
+
+    nearest: Prepared
+
+    @cached_property
+    def second(self) -> Prepared:
+        """Return the kernel on the second machine."""
+        return self.nearest.approximating(SECOND_NEAREST)
+
+    def of(self, scenario: Scenario) -> Prepared:
+        """Return the machine that a scenario is stated for."""
+        return self.second if scenario.is_second_nearest else self.nearest
+
+
 class Judge:
     """Holds the unmutated kernel, its launches and what they take, and judges mutants."""
 
@@ -120,9 +127,9 @@ class Judge:
         self.subject, self.source, self.tools = subject, source, tools
         built = self._build(source.text())
         self.symbol = built.code.kernels[0].symbol
-        self._refuse_errors(built)
+        self._refuse_errors(STATIC, self._static_errors(built))
+        self._refuse_errors(CONFORM, self._deviations(built))
         self.clean = Clean(built.code, built.code.kernels[0], built.listing, source)
-        self.bounds = contract_bounds(subject.tactic)
         self.budget = DEFAULT_BUDGET
         self.runs = tuple(self._runs(built)) if subject.tactic else ()
 
@@ -137,13 +144,17 @@ class Judge:
         found = self._static_errors(built)
         if found:
             return Verdict(mutant, STATIC, found[0])
+        found = self._deviations(built)
+        if found:
+            return Verdict(mutant, CONFORM, found[0])
         check, detail = self._execute(built, self.runs)
         if check:
             return Verdict(mutant, check, detail)
         if mutant.kind in ORDERING:
             return Verdict(mutant, "", "", prove_ordering(self.clean, mutant))
-        if self.bounds is not None:
-            proof = prove_value(self.clean, built.code, built.listing, mutant, self.bounds)
+        if self.subject.bounds is not None:
+            bounds = self.subject.bounds
+            proof = prove_value(self.clean, built.code, built.listing, mutant, bounds)
             if proof:
                 return Verdict(mutant, "", "", proof)
         check, detail = self._execute(built, self.long_runs)
@@ -162,11 +173,25 @@ class Judge:
         findings = check_code_object(built.code, built.listing)
         return [f"{one.rule}: {one.message}" for one in findings if one.severity == ERROR]
 
-    def _refuse_errors(self, built: _Built) -> None:
-        found = self._static_errors(built)
+    def _deviations(self, built: _Built) -> list[str]:
+        """Return what of the code object is not as its contract states it."""
+        contract = self.subject.contract
+        if not contract:
+            return []
+        try:
+            facts = list(all_facts(built.code, {self.symbol: contract}, self.source.name))
+        except BadInput as error:
+            return [error.fact]
+        return [
+            f"{what} differs; expected {expected}, got {got}"
+            for what, expected, got in facts
+            if expected != got
+        ]
+
+    def _refuse_errors(self, check: str, found: list[str]) -> None:
         if found:
             raise Refused(
-                "static checks flag the unmutated kernel",
+                f"{check} checks flag the unmutated kernel",
                 location=self.source.name,
                 detail="\n".join(found),
             )
@@ -177,7 +202,11 @@ class Judge:
         """Yield a reduced launch of the first scenario, then every launch of the quick suite."""
         subject = self.subject
         prepared = self._prepare(built)
-        scenarios = list(launches(subject.tactic, subject.specialization, [subject.seed]))
+        words = (subject.tactic, subject.specialization)
+        scenarios = list(launches(*words, [subject.seed]))
+        self.is_approximate = prepared.nearest.has_approximate_results
+        if self.is_approximate:
+            scenarios += second_launches(*words, subject.seed)
         # A mutant may run a multiple of what the unmutated kernel takes, but not forever.
         self.budget = max([self._budget(prepared, scenario) for scenario in scenarios])
         first = scenarios[0]
@@ -189,18 +218,28 @@ class Judge:
 
     @cached_property
     def long_runs(self) -> tuple[_Run, ...]:
-        """The random case with further seeds; made when the first mutant gets this far."""
+        """The random case with further seeds, then the other cases with second nearest results.
+
+        They are made when the first mutant gets this far, and the unmutated kernel passes them.
+        """
         subject = self.subject
         if not subject.tactic:
             return ()
+        words = (subject.tactic, subject.specialization)
         seeds = range(subject.seed + 1, subject.seed + 1 + LONG_SEEDS)
-        random_first = launches(subject.tactic, subject.specialization, seeds)
-        return tuple(_Run(one, one.grid) for one in islice(random_first, LONG_SEEDS))
+        further = list(islice(launches(*words, seeds), LONG_SEEDS))
+        if self.is_approximate:
+            cases = [one for one in entry_of(subject.tactic).cases if one != RANDOM]
+            further += second_launches(*words, subject.seed, cases)
+        prepared = self._prepare(self._build(self.source.text()))
+        for one in further:
+            self._budget(prepared, one)
+        return tuple(_Run(one, one.grid) for one in further)
 
-    def _prepare(self, built: _Built) -> Prepared:
-        return prepare(built.hsaco, self.symbol, built, self.source.name)
+    def _prepare(self, built: _Built) -> _Machines:
+        return _Machines(prepare(built.hsaco, self.symbol, built, self.source.name))
 
-    def _budget(self, prepared: Prepared, scenario: Scenario) -> int:
+    def _budget(self, prepared: _Machines, scenario: Scenario) -> int:
         """Run the unmutated kernel, which every check has to accept; return a mutant's budget."""
         outcome = self._launch(prepared, scenario, scenario.grid)
         check, detail = _flaw(scenario, outcome)
@@ -214,11 +253,11 @@ class Judge:
         return BUDGET_FACTOR * (outcome.report.wave_instructions // groups) + SPARE_BUDGET
 
     def _launch(
-        self, prepared: Prepared, scenario: Scenario, grid: tuple[int, int, int]
+        self, prepared: _Machines, scenario: Scenario, grid: tuple[int, int, int]
     ) -> Outcome:
         values = list(scenario.values.values())
         options = Options(budget=self.budget, seed=self.subject.seed, max_findings=1)
-        return prepared.launch(grid, scenario.block, values, options)
+        return prepared.of(scenario).launch(grid, scenario.block, values, options)
 
     def _execute(self, built: _Built, runs: Iterable[_Run]) -> tuple[str, str]:
         """Return the check that flags the mutant when it runs, and what it says."""
@@ -232,16 +271,6 @@ class Judge:
         except BadInput as error:
             return MODEL, error.fact
         return "", ""
-
-
-def contract_bounds(tactic: str) -> Bounds | None:
-    """Return what the contract of a tactic limits, None when it states no sizes."""
-    contract = CONTRACTS.get(tactic)
-    if contract is None:
-        return None
-    sizes = Sizes(tokens=MOST_TOKENS, experts=FULL_EXPERTS)
-    x, y, z = contract.grid(sizes)
-    return Bounds((x, y, z), contract.block[0], {"topk_ids": (0, FULL_EXPERTS - 1)})
 
 
 def _flaw(scenario: Scenario, outcome: Outcome) -> tuple[str, str]:

@@ -22,6 +22,8 @@ DPP = "dpp-control"
 CONDITION = "condition"
 EXEC_BOUND = "exec-bound"
 DELETE = "instruction-delete"
+DESCRIPTOR = "descriptor"
+METADATA = "metadata"
 GUARD = "guard-drop"
 
 SUMMARY_BY_KIND = {
@@ -38,12 +40,19 @@ SUMMARY_BY_KIND = {
     CONDITION: "a comparison or a branch asks for another condition",
     EXEC_BOUND: "a lane mask ends one lane earlier or later",
     DELETE: "an instruction is taken out",
+    DESCRIPTOR: "a value of the kernel descriptor is one granule or one off",
+    METADATA: "a size, an offset or a word of the metadata is another one",
     GUARD: "a template's guard is taken out",
 }
 """What each kind does, in the order of reports."""
 
 ORDERING = (WAIT_DELETE, WAIT_WEAKEN, NOP_SHRINK, NOP_DELETE, BARRIER_DROP)
-VALUE = (SWAP, IMMEDIATE, MATRIX, REGISTER, DPP, CONDITION, EXEC_BOUND, DELETE, GUARD)
+DECLARED = (DESCRIPTOR, METADATA)
+VALUE = (
+    *(SWAP, IMMEDIATE, MATRIX, REGISTER, DPP, CONDITION, EXEC_BOUND, DELETE),
+    *DECLARED,
+    GUARD,
+)
 KINDS = (*ORDERING, *VALUE)
 
 SMALL_KIND = 8

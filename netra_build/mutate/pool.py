@@ -11,8 +11,9 @@ from pathlib import Path
 from netra_build.asm.native.session import with_native_part
 from netra_build.asm.toolchain import Toolchain, find_toolchain
 from netra_build.core.errors import NetraError
-from netra_build.mutate.judge import Judge, Subject, Verdict
+from netra_build.mutate.judge import Judge, Verdict
 from netra_build.mutate.mutant import Mutant, read_unit
+from netra_build.mutate.subject import Subject
 
 MUTANTS_PER_TURN = 4
 

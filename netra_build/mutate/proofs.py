@@ -18,7 +18,7 @@ from netra_build.check.dataflow import run_forward
 from netra_build.check.effects import Effects
 from netra_build.check.flow import Block, Flow, build_flow
 from netra_build.check.waits import wait_counts
-from netra_build.mutate.intervals import RESULT_DECIDES, Bounds, scalar_results
+from netra_build.mutate.intervals import Bounds, scalar_steps
 from netra_build.mutate.mutant import (
     NOP_DELETE,
     NOP_SHRINK,
@@ -62,7 +62,7 @@ class Clean:
         places = self.source.instructions()
         if not self.source.is_plain() or len(places) != len(self.flow.instructions):
             return None
-        return places.index(index)
+        return places.index(index) if index in places else None
 
 
 def identical(left: CodeObject, right: CodeObject) -> bool:
@@ -106,24 +106,26 @@ def prove_value(
     """Return why a scalar instruction gives what it gave, whatever was changed about it.
 
     Up to the instruction both programs run alike, so that it is enough that it leaves the same
-    number in the same register. Empty when there is no proof.
+    numbers in the same registers, SCC included. One that was taken out left what was there
+    already. Empty when there is no proof.
     """
     number = clean.instruction_of(mutant.index)
-    if number is None or not mutant.after:
+    if number is None:
         return ""
+    step = scalar_steps(clean.kernel, clean.flow, bounds).get(number)
+    if step is None or not step.is_settled:
+        return ""
+    if not mutant.after:
+        is_alike = step.before == step.after
+        return f"{step.first().low} is there already, in every launch of the contract" * is_alike
     kernel = code.kernel(clean.kernel.symbol, clean.source.name)
     flow = build_flow(kernel, listing)[0]
     if len(flow.instructions) != len(clean.flow.instructions):
         return ""
-    ours, theirs = clean.flow.instructions[number], flow.instructions[number]
-    is_alike = clean.flow.effects[number].writes == flow.effects[number].writes
-    if ours.mnemonic != theirs.mnemonic or ours.mnemonic not in RESULT_DECIDES or not is_alike:
+    changed = scalar_steps(kernel, flow, bounds).get(number)
+    if changed is None or changed.after != step.after:
         return ""
-    before = scalar_results(clean.kernel, clean.flow, bounds).get(number)
-    after = scalar_results(kernel, flow, bounds).get(number)
-    if before is None or before != after or not before.is_one_number:
-        return ""
-    return f"the result is {before.low} either way in every launch of the contract"
+    return f"the result is {step.first().low} either way in every launch of the contract"
 
 
 def _is_register_load(effects: Effects, has_barrier: bool) -> bool:

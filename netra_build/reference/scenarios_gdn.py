@@ -141,7 +141,8 @@ def replay(tactic: str, specialization: Mapping[str, int], case: str, seed: int)
     lengths = rng.integers(1, TOKENS + 1, batch).astype(np.int32)
     targets = np.arange(batch, dtype=np.int32)
     if case == "lengths":
-        lengths = np.array([0, 1, TOKENS, -1, TOKENS + 5, 2], np.int32)
+        # The last one is full, so that nothing lies behind its tokens.
+        lengths = np.array([0, 1, 2, -1, TOKENS + 5, TOKENS], np.int32)
     if case == "slots":
         targets = np.array([-7, 1, arrays.slots + 9], np.int32)
     if case == "in_place":

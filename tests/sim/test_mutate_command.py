@@ -21,11 +21,11 @@ s_waitcnt vmcnt(0)
 global_store_dword v1, v2, s[6:7]
 s_waitcnt vmcnt(0)"""
 REPORT = """k.s: seed 1
-kind         possible  made  assembler  static  model  dynamic  numerics  long run  guard\
+kind         possible  made  assembler  static  conform  model  dynamic  numerics  long run  guard\
   equivalent  survivors
-wait-delete         3     3          -       2      -        -         -         -      -\
+wait-delete         3     3          -       2        -      -        -         -         -      -\
            1          -
-wait-weaken         3     3          -       2      -        -         -         -      -\
+wait-weaken         3     3          -       2        -      -        -         -         -      -\
            1          -
 ordering: 4 of 4 caught (100.0 %; 100.0 % of those that assemble), 2 proven equivalent, 0 survivors
 value: 0 of 0 caught (100.0 %; 100.0 % of those that assemble), 0 proven equivalent, 0 survivors
@@ -66,7 +66,7 @@ def test_markdown(kernel: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["mutate", kernel, "--kinds", "wait-delete", "--jobs", "1", "--markdown"]) == 0
     lines = capsys.readouterr().out.split("\n")
     assert lines[0] == "### k.s"
-    assert lines[4] == "| wait-delete | 3 | 3 | - | 2 | - | - | - | - | - | 1 | - |"
+    assert lines[4] == "| wait-delete | 3 | 3 | - | 2 | - | - | - | - | - | - | 1 | - |"
 
 
 REFUSED = [

@@ -7,27 +7,31 @@ import pytest
 from netra_build.asm.code_object import read_code_object
 from netra_build.asm.disassembly import parse_disassembly
 from netra_build.check.flow import build_flow
-from netra_build.mutate.intervals import ANYTHING, Bounds, Value, scalar_results
-from netra_build.mutate.judge import contract_bounds
+from netra_build.mutate.intervals import ANYTHING, Bounds, Value, scalar_steps
 from netra_build.mutate.mutant import read_unit
 from netra_build.mutate.proofs import Clean, prove_value
 from netra_build.mutate.value import value_mutants
 
-BOUNDS = Bounds((100, 8, 1), 256, {"ids": (0, 7)})
+BOUNDS = Bounds((100, 8, 1), 256, {"ids": 7}, {"stride": 4096})
 POINTERS = "s_load_dwordx4 s[4:7], s[0:1], 0\n"
 IDS = POINTERS + "s_load_dwordx2 s[8:9], s[4:5], 0\n"
+STRIDE = "s_load_dwordx2 s[8:9], s[0:1], 16\n"
+ARGUMENTS = """      - {.name: ids, .offset: 0, .size: 8, .value_kind: global_buffer}
+      - {.name: data, .offset: 8, .size: 8, .value_kind: global_buffer}
+      - {.name: stride, .offset: 16, .size: 4, .value_kind: by_value}
+      - {.name: other, .offset: 20, .size: 4, .value_kind: by_value}"""
 LAST = -2
 """The instruction in front of s_endpgm."""
 
 
 def results(bench: object, body: str, **options: object) -> list[Value]:
-    """Return what each instruction of a kernel with the arguments ids and data writes."""
-    hsaco = bench.build(body, ("ids", "data"), **options)
+    """Return what each instruction of a kernel with the arguments ids, data and stride writes."""
+    hsaco = bench.build(body, ("ids", "data"), kernarg=24, args=ARGUMENTS, **options)
     code = read_code_object(hsaco, "k")
     listing = parse_disassembly(bench.toolchain.disassemble(hsaco))
     flow = build_flow(code.kernels[0], listing)[0]
-    found = scalar_results(code.kernels[0], flow, BOUNDS)
-    return [found.get(at, ANYTHING) for at in range(len(flow.instructions))]
+    found = scalar_steps(code.kernels[0], flow, BOUNDS)
+    return [found[at].first() if at in found else ANYTHING for at in range(len(flow.instructions))]
 
 
 # The kernel pointer is s[0:1], the work-group ids are s2, s3, s4.
@@ -50,6 +54,19 @@ CASES = [
     ("s_addc_u32 s9, s2, 3", Value(3, 103)),
     ("s_add_u32 s9, s0, s2", Value(origin="the kernarg segment")),
     ("s_sub_u32 s9, s2, 1", ANYTHING),
+    ("s_mul_hi_u32 s9, s2, s3", Value(0, 0)),
+    ("s_mul_hi_u32 s9, s2, -1", Value(0, 98)),
+    ("s_mul_hi_u32 s9, s2, s1", ANYTHING),
+    # The carry of a sum that keeps to 32 bits is known, that of a comparison is not.
+    ("s_add_u32 s8, s2, 3\ns_addc_u32 s9, 0, 0", Value(0, 0)),
+    ("s_add_u32 s8, s20, 3\ns_addc_u32 s9, 0, 0", Value(0, 1)),
+    ("s_cmp_eq_u32 s2, 1\ns_addc_u32 s9, 0, 0", Value(0, 1)),
+    ("s_lshr_b32 s8, s2, 7\ns_addc_u32 s9, 0, 0", Value(0, 0)),
+    ("s_and_b32 s8, 3, 3\ns_addc_u32 s9, 0, 0", Value(1, 1)),
+    ("s_lshr_b32 s8, s2, 6\ns_addc_u32 s9, 0, 0", Value(0, 1)),
+    (STRIDE + "s_mov_b32 s10, s8", Value(0, 4096)),
+    (STRIDE + "s_mov_b32 s10, s9", ANYTHING),
+    (STRIDE + "s_mul_hi_u32 s10, s8, s2", Value(0, 0)),
     ("v_lshrrev_b32 v1, 6, v0\nv_readfirstlane_b32 s9, v1", Value(0, 3)),
     ("v_and_b32 v1, 63, v0\nv_readfirstlane_b32 s9, v1", Value(0, 63)),
     ("s_mov_b64 exec, 1\nv_mov_b32 v1, 3\nv_readfirstlane_b32 s9, v1", ANYTHING),
@@ -86,18 +103,25 @@ PROOFS = [
     ("s_lshr_b32 s9, s2, 20", "s_lshr_b32 s8, s2, 20", False),
     ("s_lshr_b32 s9, s2, 20", "s_lshr_b32 s9, s1, 20", False),
     ("s_lshr_b32 s9, s2, 20", "", False),
-    # The carry out differs although the sum does not.
+    ("s_mul_hi_u32 s9, s2, s3", "s_mul_hi_u32 s9, s3, s3", True),
+    ("s_mul_hi_u32 s9, s2, s1", "s_mul_hi_u32 s9, s3, s1", False),
     ("s_add_u32 s9, 0, 0", "s_add_u32 s9, 0, 1", False),
+    # The sum may be the same although the carry out is not: nothing is known of the carry.
+    ("s_add_u32 s9, s20, 0", "s_add_u32 s9, s19, 0", False),
+    ("v_mov_b32 v1, 0", "v_mov_b32 v1, 1", False),
 ]
 
 
-@pytest.mark.parametrize(("before", "after", "is_proven"), PROOFS)
-def test_a_proof_needs_the_same_number_in_the_same_register(
-    bench: object, before: str, after: str, is_proven: bool
-) -> None:
-    unit = bench.unit(before, ("ids", "data"), ids=0).encode()
+def proof_of(bench: object, head: str, before: str, after: str) -> str:
+    """Return the proof about one mutant of the last instruction of a kernel."""
+    unit = bench.unit(head + before, ("ids", "data"), ids=0).encode()
     source = read_unit("k.s", unit)
-    (mutant,) = (one for one in value_mutants(source) if (one.before, one.after) == (before, after))
+    line = max(one.line for one in source.statements if one.text == before)
+    (mutant,) = (
+        one
+        for one in value_mutants(source)
+        if (one.before, one.after, one.line) == (before, after, line)
+    )
     sides = []
     for text in (unit, source.text(mutant)):
         hsaco = bench.toolchain.link([bench.toolchain.assemble(text)])
@@ -105,13 +129,31 @@ def test_a_proof_needs_the_same_number_in_the_same_register(
         sides.append((read_code_object(hsaco, "k"), listing))
     (code, listing), (other, others) = sides
     clean = Clean(code, code.kernels[0], listing, source)
-    proof = prove_value(clean, other, others, mutant, BOUNDS)
+    return prove_value(clean, other, others, mutant, BOUNDS)
+
+
+@pytest.mark.parametrize(("before", "after", "is_proven"), PROOFS)
+def test_a_proof_needs_the_same_number_in_the_same_register(
+    bench: object, before: str, after: str, is_proven: bool
+) -> None:
+    proof = proof_of(bench, "", before, after)
     assert proof == ("the result is 0 either way in every launch of the contract") * is_proven
 
 
-def test_the_bounds_of_a_decode_contract() -> None:
-    bounds = contract_bounds("moe_gate_up_decode_m1")
-    assert bounds is not None
-    assert (bounds.grid, bounds.block) == ((576, 1024, 1), 64)
-    assert bounds.elements == {"topk_ids": (0, 256)}
-    assert contract_bounds("router_bf16_verify_m16") is None
+THERE = "0 is there already, in every launch of the contract"
+DELETIONS = [
+    ("s_mul_hi_u32 s9, s2, s3\n", "s_mul_hi_u32 s9, s3, s3", THERE),
+    ("s_mul_hi_u32 s8, s2, s3\n", "s_mul_hi_u32 s9, s3, s3", ""),
+    ("s_mov_b32 s9, 1\n", "s_mul_hi_u32 s9, s3, s3", ""),
+    # SCC has to be there already, too.
+    ("s_add_u32 s8, s2, s3\ns_mov_b32 s9, 0\n", "s_addc_u32 s9, s9, 0", THERE),
+    ("s_cmp_eq_u32 s2, 1\ns_mov_b32 s9, 0\n", "s_lshr_b32 s9, s2, 20", ""),
+    ("s_lshr_b32 s9, s2, 20\n", "s_lshr_b32 s9, s2, 20", THERE),
+]
+
+
+@pytest.mark.parametrize(("head", "before", "proof"), DELETIONS)
+def test_what_was_taken_out_must_have_left_what_was_there(
+    bench: object, head: str, before: str, proof: str
+) -> None:
+    assert proof_of(bench, head, before, "") == proof

@@ -9,9 +9,14 @@ import pytest
 
 from netra_build.asm.toolchain import Toolchain
 from netra_build.core.errors import BadInput, Refused
-from netra_build.mutate.judge import Judge, Subject, Verdict
+from netra_build.load.catalog import load_catalog
+from netra_build.load.golden import golden_sources
+from netra_build.load.kernel_abi import read_abi
+from netra_build.load.library import open_library
+from netra_build.mutate.judge import Judge, Verdict
 from netra_build.mutate.mutant import Mutant, Source, read_unit
 from netra_build.mutate.ordering import ordering_mutants
+from netra_build.mutate.subject import Subject, golden_subject
 
 SILU = "moe_silu_quant_decode_m1"
 POINTERS = "s_load_dwordx4 s[4:7], s[0:1], 0\nv_lshlrev_b32 v1, 2, v0\ns_waitcnt lgkmcnt(0)\n"
@@ -23,9 +28,18 @@ WAIT = "s_waitcnt vmcnt(0)\n"
 
 @pytest.fixture(scope="module")
 def judge(root: Path, toolchain: Toolchain) -> Judge:
-    """Return the judge of one real kernel, with its launches."""
-    unit = (root / f"golden/gfx950/{SILU}/kernel.s").read_bytes()
-    return Judge(Subject("kernel.s", unit, SILU), read_unit("kernel.s", unit), toolchain)
+    """Return the judge of one real kernel, with its launches, contract and bounds."""
+    subject = subject_of(root, toolchain, SILU)
+    return Judge(subject, read_unit(subject.name, subject.unit), toolchain)
+
+
+def subject_of(root: Path, toolchain: Toolchain, tactic: str) -> Subject:
+    """Return the subject of a tactic with one golden source."""
+    library = open_library(toolchain.disk, root, ())
+    (golden,) = golden_sources(library, tactic)
+    tactics = load_catalog(library, derive_pins=True).tactics
+    (entry,) = (one for one in tactics if one.name == f"gfx950.{tactic}")
+    return golden_subject(golden, library.read(golden.source), entry, read_abi(library, tactic))
 
 
 def mutant_of(source: Source, before: str, after: str, kind: str = "register") -> Mutant:
@@ -45,6 +59,10 @@ SEEDED = [
     ("v_mul_f32 v23, v23, v7", "v_mul_f32 v23, v23, v6", "numerics", f"{SILU}/random/1: output"),
     ("s_mov_b32 exec_hi, 0x00010001", "s_mov_b32 exec_hi, 1", "numerics", 'output "scale": '),
     ("s_cmp_ge_u32 s2, s10", "s_cmp_gt_u32 s2, s10", "dynamic", f"{SILU}/equal/1: "),
+    ("v_fma_f32 v34, v35, v34, v34", "", "numerics", f"{SILU}/random_second_nearest/1: output"),
+    (".amdhsa_next_free_sgpr 18", ".amdhsa_next_free_sgpr 34", "conform", "allocated SGPRs (ABI"),
+    ("    .max_flat_workgroup_size: 64", "    .max_flat_workgroup_size: 128", "conform",
+     "largest work-group (ABI record)"),
 ]  # fmt: skip
 
 
@@ -73,7 +91,11 @@ def test_a_further_seed_is_a_check_of_its_own(judge: Judge) -> None:
     verdict = long_only.judge(fault)
     assert verdict.check == "long run"
     assert verdict.detail.startswith(f"{SILU}/random/2: output")
-    assert len(long_only.long_runs) == 6
+    labels = [one.scenario.label.removeprefix(f"{SILU}/") for one in long_only.long_runs]
+    assert labels[:6] == [f"random/{seed}" for seed in range(2, 8)]
+    assert len(labels) > 6
+    assert all(label.endswith("_second_nearest/1") for label in labels[6:])
+    assert not any(label.startswith("random") for label in labels[6:])
 
 
 def test_the_same_code_is_an_equivalent(judge: Judge) -> None:

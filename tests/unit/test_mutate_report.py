@@ -34,12 +34,12 @@ def test_a_score_leaves_equivalents_and_refused_texts_out() -> None:
 def test_text() -> None:
     assert text_report(RESULT).split("\n") == [
         "k.s: seed 7",
-        "kind         possible  made  assembler  static  model  dynamic  numerics  long run  guard"
-        "  equivalent  survivors",
-        "wait-delete         2     2          -       1      -        -         -         -      -"
-        "           1          -",
-        "register           30     3          1       -      -        -         1         -      -"
-        "           -          1",
+        "kind         possible  made  assembler  static  conform  model  dynamic  numerics"
+        "  long run  guard  equivalent  survivors",
+        "wait-delete         2     2          -       1        -      -        -         -"
+        "         -      -           1          -",
+        "register           30     3          1       -        -      -        -         1"
+        "         -      -           -          1",
         "ordering: 1 of 1 caught (100.0 %; 100.0 % of those that assemble), "
         "1 proven equivalent, 0 survivors",
         "value: 2 of 3 caught (66.6 %; 50.0 % of those that assemble), "
@@ -84,7 +84,7 @@ def test_markdown() -> None:
     lines = markdown_report(RESULT).split("\n")
     assert lines[0] == "### k.s"
     assert lines[2].startswith("| kind | possible | made | assembler | static |")
-    assert lines[5] == "| register | 30 | 3 | 1 | - | - | - | 1 | - | - | - | 1 |"
+    assert lines[5] == "| register | 30 | 3 | 1 | - | - | - | - | 1 | - | - | - | 1 |"
     assert lines[9:15] == [
         "",
         "Survivors:",

@@ -144,7 +144,8 @@ def replay(tactic: str, specialization: Mapping[str, int], case: str, seed: int)
         # The last one is full, so that nothing lies behind its tokens.
         lengths = np.array([0, 1, 2, -1, TOKENS + 5, TOKENS], np.int32)
     if case == "slots":
-        targets = np.array([-7, 1, arrays.slots + 9], np.int32)
+        # The model lays a 4 GiB line through the third of the five slots.
+        targets = np.array([-7, 2, arrays.slots + 9], np.int32)
     if case == "in_place":
         targets = arrays.initial.copy()
     final = arrays.pool.copy() if case == "in_place" else junk("uint16", *arrays.pool.shape)
@@ -313,7 +314,10 @@ def _prefilled(
 
 def _cumulative(case: str, rng: Rng, ends: Ids) -> F32:
     """Return log decays [T, heads], cumulative within each chunk of each sequence."""
-    low = {"strong_decay": -40.0, "growing": -0.1}.get(case, -0.3)
+    low: float | Array = {"growing": -0.1}.get(case, -0.3)
+    if case == "strong_decay":
+        # From head to head weaker: some chunks decay to a subnormal number, others to zero.
+        low = -40.0 * 0.05 ** (np.arange(VALUE_HEADS) / (VALUE_HEADS - 1))
     high = 0.1 if case == "growing" else 0.0
     steps = rng.uniform(low, high, (max(int(ends[-1]), 1), VALUE_HEADS))
     total = np.empty(steps.shape, np.float32)

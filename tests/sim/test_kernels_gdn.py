@@ -77,6 +77,9 @@ WRONG_VALUES = (
     Fault(CONV, "s_cmp_ge_u32 s3, s18", "s_cmp_gt_u32 s3, s18", "fewer", "fault"),
     Fault(PREFILL, "s_and_b64 vcc, vcc, s[36:37]", "s_nop 0", "random", "state"),
     Fault(PREFILL, "v_cmp_ge_f32 vcc, 0, v15", "s_mov_b64 vcc, -1", "growing", "state"),
+    Fault(
+        PREFILL, "v_ldexp_f32 v91, v91, v95", "v_ldexp_f32 v91, v91, v94", "strong_decay", "state"
+    ),
 )
 FINDINGS = (
     Fault(ROUTER, "s_waitcnt vmcnt(2)", "s_waitcnt vmcnt(3)", "random", "missing-wait"),
@@ -101,6 +104,14 @@ FINDINGS = (
         variant="waves1",
     ),
     Fault(REPLAY, "s_min_u32 s31, s31, s25", "s_nop 0", "slots", "out-of-bounds", variant="waves8"),
+    Fault(
+        REPLAY,
+        "s_add_u32 s14, s14, s29\n\ts_addc_u32 s15, s15, 0",
+        "s_add_u32 s14, s14, s29",
+        "slots",
+        "out-of-bounds",
+        variant="waves1",
+    ),
     Fault(
         REPLAY,
         "s_waitcnt vmcnt(0)                                        // v and k",

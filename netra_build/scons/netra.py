@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import Any
 
 from netra_build.core.store import DEFAULT_MAX_BYTES
+from netra_build.scons.declared import Declared
 from netra_build.scons.methods import (
-    Declared,
     netra_checks,
     netra_engine,
     netra_equivalence,

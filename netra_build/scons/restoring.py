@@ -27,8 +27,9 @@ from netra_build.core.finished import Finished, confirmed, write_manifest
 from netra_build.core.front_door import request_key
 from netra_build.core.loaded_code import note_folder, note_loaded_code
 from netra_build.core.recording_disk import Looks, absolute, joined
+from netra_build.scons.declared import Declared
 from netra_build.scons.door import BUILD, Door
-from netra_build.scons.methods import Declared, toolchain_of
+from netra_build.scons.methods import toolchain_of
 
 
 def restore_request(env: Any, door: Door) -> Trace | None:

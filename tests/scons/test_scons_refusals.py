@@ -172,15 +172,33 @@ def test_changed_lds_is_refused_by_conform(built: Project) -> None:
     )
 
 
-def test_a_descriptor_field_outside_the_contract_is_refused_by_equivalence(built: Project) -> None:
+def test_other_work_group_ids_are_refused_by_conform(built: Project) -> None:
     built.edit(
         f"{COMMON}/descriptor.inc",
         "system_sgpr_workgroup_id_z (\\group_ids)/3",
         "system_sgpr_workgroup_id_z 1",
     )
+    symbol = golden_symbol(SILU)
+    assert failure(built, f"tactic={SILU}") == (
+        f"hsaco/{symbol}.hsaco: work-group ids (ABI record) of {symbol} differs from the contract; "
+        "expected [True, False, False], got [True, False, True]"
+    )
+
+
+def test_a_descriptor_field_outside_the_contract_is_refused_by_equivalence(built: Project) -> None:
+    built.edit(
+        f"{COMMON}/descriptor.inc",
+        ".amdhsa_system_sgpr_workgroup_id_z (\\group_ids)/3",
+        ".amdhsa_system_sgpr_workgroup_id_z (\\group_ids)/3\n"
+        "\t.amdhsa_exception_fp_ieee_invalid_op 1",
+    )
     lines = failure(built, f"tactic={SILU}").splitlines()
     assert lines[0].endswith("expected identical, got descriptor_differs")
-    assert lines[1:] == ["descriptor field workgroup_id_z:", "  golden     0", "  generated  1"]
+    assert lines[1:] == [
+        "descriptor field exception_fp_invalid:",
+        "  golden     0",
+        "  generated  1",
+    ]
 
 
 def test_a_changed_metadata_field_is_refused_by_equivalence(built: Project) -> None:

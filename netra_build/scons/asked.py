@@ -1,0 +1,134 @@
+"""What a command line asks for, declared as nodes: products, checks, pages and packages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from netra_build.core.canonical_json import parse_object
+from netra_build.core.disk import RealDisk
+from netra_build.core.errors import EXIT_REFUSED, BadInput
+from netra_build.core.nearest import nearest_hint
+from netra_build.release.layout import CODE_OBJECTS, ENGINE
+from netra_build.requests import recipe_names
+from netra_build.scons.methods import library_of
+from netra_build.scons.variables import TARGETS, flag, seeds
+from netra_build.stages.tabulate import summary_text
+
+NOT_RELEASED = ("tactic", "allow_unlocked", "locked", "debug")
+"""Variables that a release takes no word on: what is packed is locked, and of a recipe."""
+
+
+def _refuse_unknown(targets: Sequence[str]) -> None:
+    """Refuse a word that is no target of ours and no path; SCons would only call it a file."""
+    for target in targets:
+        if target in TARGETS or target == "asked" or any(mark in target for mark in "/.#"):
+            continue
+        if not RealDisk().exists(Path(target)):
+            hint = nearest_hint(target, TARGETS)
+            raise BadInput(f'unknown target "{target}"', location="scons", hint=hint)
+
+
+def declare_asked(env: Any, values: Mapping[str, str], targets: Sequence[str]) -> None:
+    """Declare all that variables and targets ask for; it becomes what is built by default.
+
+    Refused with ``BadInput``: unknown targets, and variables that do not go with a target.
+    """
+    _refuse_unknown(targets)
+    packed = [
+        env.Alias(target, declare_target(env, values))
+        for target, declare_target in (("release", _releases), ("report", _reports))
+        if target in targets
+    ]
+    if packed:
+        _declare_checks(env, values, targets, {})
+        env.Default(env.Alias("asked", packed))
+        return
+    shared = {"locked": flag(values, "locked")}
+    product: dict[str, Any] = {"out": values["out"]} if "out" in values else {}
+    if flag(values, "debug"):
+        product["debug"] = True
+    engine = {key: values[key] for key in ("profile", "golden_root") if key in values}
+    checks = [target for target in targets if target in TARGETS]
+    asked: list[Any] = []
+    if "engine" in values:
+        asked += env.NetraEngine(values["engine"], **engine, **shared, **product)
+    if "recipe" in values:
+        unlocked = {"allow_unlocked": flag(values, "allow_unlocked")}
+        asked += env.NetraRecipe(values["recipe"], **unlocked, **shared, **product)
+    if "tactic" in values and ("asked" in targets or not checks):
+        asked += env.NetraTactic(values["tactic"], **shared, **product)
+    _declare_checks(env, values, checks, shared)
+    if not asked and not targets:
+        for name in recipe_names(library_of(env)):
+            asked += env.NetraEngine(name, **shared, **product)
+    if asked:
+        env.Default(env.Alias("asked", asked))
+
+
+def _releases(env: Any, values: Mapping[str, str]) -> list[Any]:
+    """Declare the packages of what is asked for; return their nodes."""
+    for name in NOT_RELEASED:
+        if name in values:
+            raise BadInput(f"{name}= is not used with release", location="scons")
+    shared: dict[str, Any] = {k: values[k] for k in ("version", "key", "out") if k in values}
+    shared["oci"] = flag(values, "oci")
+    engine = {key: values[key] for key in ("profile", "golden_root") if key in values}
+    asked: list[Any] = []
+    if "engine" in values:
+        asked += env.NetraRelease(values["engine"], kind=ENGINE, **engine, **shared)
+    if "recipe" in values:
+        asked += env.NetraRelease(values["recipe"], kind=CODE_OBJECTS, **shared)
+    if not asked:
+        raise BadInput("release needs engine= or recipe=", location="scons")
+    return asked
+
+
+def _reports(env: Any, values: Mapping[str, str]) -> list[Any]:
+    """Declare the pages of what is asked for, of all engines without a word; return their nodes."""
+    for name in ("tactic", "allow_unlocked"):
+        if name in values:
+            raise BadInput(f"{name}= is not used with report", location="scons")
+    shared: dict[str, Any] = {"out": values["out"]} if "out" in values else {}
+    shared["locked"] = flag(values, "locked")
+    engine = {key: values[key] for key in ("profile", "golden_root") if key in values}
+    asked: list[Any] = []
+    if "engine" in values:
+        asked += env.NetraReport(values["engine"], kind=ENGINE, **engine, **shared)
+    if "recipe" in values:
+        asked += env.NetraReport(values["recipe"], kind=CODE_OBJECTS, **shared)
+    if not asked:
+        for name in recipe_names(library_of(env)):
+            asked += env.NetraReport(name, kind=ENGINE, **shared)
+    return asked
+
+
+def _declare_checks(
+    env: Any, values: Mapping[str, str], checks: Sequence[str], shared: Mapping[str, bool]
+) -> None:
+    """Declare the check targets; ``tactic=`` narrows them to one tactic."""
+    options = {**shared, **({"tactic": values["tactic"]} if "tactic" in values else {})}
+    if "check-equivalence" in checks:
+        env.Alias("check-equivalence", _equivalence(env, options))
+    if "check-kernels" in checks:
+        env.Alias("check-kernels", env.NetraChecks(**options))
+    if "check-numerics" in checks:
+        env.Alias("check-numerics", env.NetraNumerics(seeds(values), **options))
+
+
+def _equivalence(env: Any, options: Mapping[str, Any]) -> Any:
+    """Return the node that shows the table each time it is asked for, and fails on a difference."""
+    report = env.NetraEquivalence(**options)[-1]
+    shown = env.Command("#build/equivalence-shown", report, env.Action(_show_table, None))
+    env.AlwaysBuild(shown)
+    return shown
+
+
+def _show_table(target: list[Any], source: list[Any], env: Any) -> int:
+    path = Path(str(source[0]))
+    summary = parse_object(RealDisk().read_bytes(path), str(path))
+    shown = summary_text(summary)
+    env["NETRA_DECLARED"].said.append(shown)
+    print(shown)
+    return EXIT_REFUSED if summary["differing"] else 0

@@ -1,0 +1,132 @@
+"""What one environment has declared and noted so far: the state behind the tool's methods."""
+
+from __future__ import annotations
+
+import atexit
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+from netra_build.asm.toolchain import Toolchain
+from netra_build.core.build_lock import take_lock
+from netra_build.core.disk import RealDisk
+from netra_build.core.errors import BadInput
+from netra_build.core.execute import Execution
+from netra_build.core.graph import Action
+from netra_build.core.output_record import OutputRecord
+from netra_build.core.recording_disk import Looks, absolute
+from netra_build.core.run_record import FILE_NAME as RUNS_NAME
+from netra_build.core.run_record import RunRecord
+from netra_build.core.stamps import Stamp, process_start_ns
+from netra_build.core.store import Store, open_store
+from netra_build.core.tally import Tally
+from netra_build.load.library import Library
+from netra_build.scons.nodes import node_is_done
+
+
+class Declared:
+    """What one environment and its clones have declared already; shared, never copied."""
+
+    def __init__(self) -> None:
+        self.action_by_paths: dict[tuple[str, ...], Any] = {}
+        self.node_by_path: dict[str, Any] = {}
+        self.toolchain: Toolchain | None = None
+        self.tool_identity: dict[str, str] = {}
+        self.has_path_tools = False
+        """Whether the tool chain was found on the path of SCons's environment."""
+        self.library_by_root: dict[str, Library] = {}
+        self.notes: list[str] = []
+        self.executions: list[Execution] = []
+        self.tally = Tally()
+        self.nodes: list[tuple[Any, Action, Execution]] = []
+        """Every action with the first node that it makes, each after what it needs."""
+        self.said: list[str] = []
+        """What was printed as the result of what was asked for."""
+        self.looks = Looks(process_start_ns())
+        """What was looked at in the library."""
+        self.system_looks = Looks(self.looks.started_ns)
+        """What was looked at for the tool chain."""
+        self.verify = False
+        self._record: OutputRecord | None = None
+        self.runs: RunRecord | None = None
+        self._store: Store | None = None
+        self._is_store_known = False
+        self._is_trouble_said = False
+        self._lock = threading.Lock()
+
+    def record(self, env: Any) -> OutputRecord:
+        """Return the record of what was written, read once; it is saved when the build ends.
+
+        Whoever reads it has the build folder to itself until then.
+        """
+        if self._record is None:
+            build = str(env.Dir(env["NETRA_BUILD"]))
+            take_lock(build, " ".join(["scons", *sys.argv[1:]]), _say)
+            path = Path(build) / "work" / "outputs.json"
+            self._record = OutputRecord(path, RealDisk(), verify=self.verify)
+            atexit.register(self.finish)
+        return self._record
+
+    def run_record(self, env: Any) -> RunRecord:
+        """Return the record of runs; it is saved with that of outputs."""
+        if self.runs is None:
+            path = Path(str(env.Dir(env["NETRA_BUILD"]))) / "work" / RUNS_NAME
+            self.runs = RunRecord(path, RealDisk())
+        return self.runs
+
+    def confirmed_outputs(self) -> dict[str, tuple[Stamp, str]] | None:
+        """Return stamp and digest of every output that was up to date or made, by absolute path.
+
+        None when one of them is not what was written.
+        """
+        outputs = {}
+        for path, node in self.node_by_path.items():
+            if self._record is not None and node_is_done(node):
+                confirmed = self._record.confirmed(path)
+                if confirmed is None:
+                    return None
+                outputs[absolute(path)] = confirmed
+        return outputs
+
+    def traced_products(self) -> list[tuple[str, str, frozenset[str]]]:
+        """Return the folders that hold a whole product alone, each with its seal and all names."""
+        found = []
+        for execution in self.executions:
+            product, seal = execution.product, execution.graph.seal
+            if product is not None and seal is not None and product.is_alone:
+                path = str(execution.folders.path(seal))
+                if node_is_done(self.node_by_path[path]):
+                    found.append((absolute(product.folder), seal.name, product.names))
+        return found
+
+    def store(self, env: Any) -> Store | None:
+        """Return the store that ``NETRA_STORE`` names, opened once; one line says why not."""
+        with self._lock:
+            if not self._is_store_known:
+                self._is_store_known = True
+                self._store = _open_store(env["NETRA_STORE"], env["NETRA_STORE_BYTES"])
+            return self._store
+
+    def finish(self) -> None:
+        """Save the records and say what became of the store; also for a front that ends at once."""
+        for record in (self._record, self.runs):
+            if record is not None:
+                record.save()
+        if self._store is not None and self._store.trouble and not self._is_trouble_said:
+            self._is_trouble_said = True
+            print(f"netra: {self._store.trouble}", file=sys.stderr)
+
+
+def _open_store(folder: str, max_bytes: int) -> Store | None:
+    if not folder:
+        return None
+    try:
+        return open_store(Path(folder).absolute(), max_bytes)
+    except BadInput as error:
+        print(f"netra: {error.line()}; going on without it\nhint: {error.hint}", file=sys.stderr)
+        return None
+
+
+def _say(line: str) -> None:
+    print(f"netra: {line}", file=sys.stderr)

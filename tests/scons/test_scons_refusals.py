@@ -201,15 +201,28 @@ def test_a_descriptor_field_outside_the_contract_is_refused_by_equivalence(built
     ]
 
 
-def test_a_changed_metadata_field_is_refused_by_equivalence(built: Project) -> None:
+def test_a_changed_access_of_a_kernarg_is_refused_by_conform(built: Project) -> None:
     built.edit(f"{MOE}/gate_up_fp8_mfma.inc", "hidden_scale, read_only", "hidden_scale, read_write")
+    symbol = golden_symbol(GATE_UP)
+    assert failure(built, f"tactic={GATE_UP}") == (
+        f"hsaco/{symbol}.hsaco: access of kernarg 1 (ABI record) of {symbol} differs from the "
+        "contract; expected read_only, got read_write"
+    )
+
+
+def test_a_metadata_field_outside_the_contract_is_refused_by_equivalence(built: Project) -> None:
+    built.edit(
+        f"{COMMON}/metadata.inc",
+        "    .agpr_count: 0\n",
+        "    .agpr_count: 0\n    .sgpr_spill_count: 1\n",
+    )
     lines = failure(built, f"tactic={GATE_UP}").splitlines()
     assert lines[0] == (
         f"hsaco/{golden_symbol(GATE_UP)}.hsaco: {GATE_UP} is not equivalent to its golden source; "
         "expected identical, got metadata_differs"
     )
-    assert lines[1] == "metadata /amdhsa.kernels/0/.args/1/.actual_access:"
-    assert lines[2:] == ["  golden     read_only", "  generated  read_write"]
+    assert lines[1] == "metadata /amdhsa.kernels/0/.sgpr_spill_count:"
+    assert lines[2:] == ["  golden     nothing", "  generated  1"]
 
 
 def test_a_changed_kernarg_offset_in_the_record_is_refused_by_conform(built: Project) -> None:

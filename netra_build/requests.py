@@ -305,11 +305,21 @@ def _refuse_fallbacks(plan: EnginePlan, recipe: EngineRecipe) -> None:
 
 
 def _fallback_notes(plan: EnginePlan) -> list[str]:
-    """Return a note for each kernel operation that the framework will run."""
+    """Return a note for each kernel operation that lost its kernel, one for those without any."""
+    outside = [
+        operation.operation.name
+        for operation in plan.operations
+        if operation.operation.kind == "fixed_kernel"
+        and operation.selection.symbol is None
+        and not any(candidate.tactic for candidate in operation.selection.candidates)
+    ]
     return [
-        f"fallback: {operation.operation.name} runs {operation.selection.fallback} "
-        f"({'; '.join(_reasons(operation, 1))})"
-        for operation in _fallen_back(plan)
+        *([f"no kernel under this profile: {', '.join(outside)}"] if outside else []),
+        *[
+            f"fallback: {operation.operation.name} runs {operation.selection.fallback} "
+            f"({'; '.join(_reasons(operation, 1))})"
+            for operation in _fallen_back(plan)
+        ],
     ]
 
 

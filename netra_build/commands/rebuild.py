@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import dataclass
+from os.path import normpath
 from pathlib import Path
 
 from netra_build.commands.place_options import add_recipe
@@ -52,7 +53,7 @@ def rebuild(options: argparse.Namespace, library: Library, looks: Looks | None =
     What it is made from is noted in ``looks``. Raises what planning and the stages raise.
     """
     graph, kind = _graph(options, library)
-    out = Path(options.out or library.root / "build" / kind / graph.name)
+    out = Path(normpath(options.out) if options.out else library.root / "build" / kind / graph.name)
     tools = toolchain_of(options, library, looks)
     wait_for_build(f"{library.root}/build")
     with sealed_folder() as work:
@@ -64,7 +65,7 @@ def rebuild(options: argparse.Namespace, library: Library, looks: Looks | None =
         }
         alone = not options.out
         execution = Execution(graph, Folders(paths), RealDisk(), tools, has_own_folder=alone)
-        if execution.product is not None and not alone:
+        if execution.product is not None:
             execution.product.refuse_foreign()
         _note_sources(execution, looks or Looks())
         written = run_graph(execution)

@@ -9,12 +9,14 @@ from pathlib import Path
 from netra_build.choose.verify_package import check_integrity
 from netra_build.commands.recorded import recorded_view
 from netra_build.core.disk import RealDisk
+from netra_build.core.errors import BadInput
 from netra_build.core.folder_files import FolderFiles
 from netra_build.release.layout import OCI_SUFFIX, SUFFIX
 from netra_build.release.oci import LAYOUT
 from netra_build.release.opened import open_package
 from netra_build.release.origin import product_files
 from netra_build.report.make_report import page_bytes
+from netra_build.report.page import PAGE_START
 
 HELP = "write one HTML page that shows an engine: kernels, proofs, artifacts, sizes"
 FOLDER = Path("build/reports")
@@ -45,6 +47,10 @@ def run(options: argparse.Namespace) -> int:
     place = out.absolute()
     # Planning again what is on record works in the folder of that build.
     states = None if options.build is None else states_in(options.build, options.product)
+    if disk.exists(place) and not disk.read_bytes(place).startswith(PAGE_START):
+        raise BadInput(
+            "file is there, and is no page", location=str(out), hint="remove it, or name another"
+        )
     disk.write_bytes(place, page_bytes(files, table, str(options.product), states, sizes))
     print(f"{out} written")
     return 0

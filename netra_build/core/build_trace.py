@@ -198,6 +198,7 @@ def _begin(traced: TracedProduct, base: str, begun: dict[str, Product]) -> None:
     if traced.folder not in begun:
         folder = confined_path(Path(base), traced.folder, "store")
         product = Product(folder, traced.seal, traced.names, RealDisk(), is_alone=True)
+        product.refuse_foreign()
         product.begin()
         begun[traced.folder] = product
 

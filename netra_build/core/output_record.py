@@ -78,6 +78,10 @@ class OutputRecord:
                 self._is_changed = True
         return stamp, known.digest
 
+    def knows(self, path: str) -> bool:
+        """Tell whether one of our actions is on record as having written ``path``."""
+        return path in self._written
+
     def save(self) -> None:
         """Write the record if it changed; entries of files that are gone are dropped."""
         with self._lock:

@@ -9,6 +9,7 @@ next one knows from the journal what of it is ours.
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -68,20 +69,33 @@ class Product:
         self._has_begun = False
 
     def refuse_foreign(self) -> None:
-        """Raise ``BadInput`` when the folder holds files but neither seal nor journal of ours."""
+        """Raise ``BadInput`` when the folder holds files but neither seal nor journal of ours.
+
+        A folder of the product's own may have lost both, as long as it holds a file of the
+        product. It may not be a link: what is in the folder behind it is not ours to remove.
+        """
+        if self.is_alone and os.path.islink(self.folder):
+            raise BadInput(
+                "folder of a product is a link",
+                location=str(self.folder),
+                hint="remove the link, or build into another folder with out=",
+            )
         if not self.disk.is_folder(self.folder):
             self._refuse_file()
             return
-        if self._known_names() is not None:
+        if self._known_names() is not None or (self.is_alone and self._has_own_file()):
             return
         found = self.disk.any_file_under(self.folder)
-        if found is not None:
+        if found is not None and found.name != f".{JOURNAL}.part":
             raise BadInput(
                 f'folder holds "{found.relative_to(self.folder).as_posix()}", '
                 "which no build of ours has made",
                 location=str(self.folder),
                 hint="name a new folder or an engine directory",
             )
+
+    def _has_own_file(self) -> bool:
+        return any(self.disk.is_file(self.folder / name) for name in self.names)
 
     def _refuse_file(self) -> None:
         for path in (self.folder, *self.folder.parents):

@@ -24,6 +24,7 @@ NO_GPU = (
     "Nothing here was measured on a GPU. Equal means equal to the golden source; "
     "right means right in the functional model of the machine."
 )
+PAGE_START = b"<!DOCTYPE html>\n"
 FEW = 8
 """Code objects whose graph is shown unfolded."""
 
@@ -50,7 +51,7 @@ def report_page(
         tag("title", f"{facts.name}: Netra Build report"),
         tag("style", Markup(STYLE)),
     )
-    return f"<!DOCTYPE html>\n{tag('html', head, tag('body', body), lang='en')}\n".encode()
+    return PAGE_START + f"{tag('html', head, tag('body', body), lang='en')}\n".encode()
 
 
 def _content(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from inspect import signature
+from os.path import normpath
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from netra_build.core.execute import Execution, Folders
 from netra_build.core.graph import Graph, Root
 from netra_build.core.loaded_code import note_folder
 from netra_build.core.nearest import nearest_hint
+from netra_build.core.output_record import OutputRecord
 from netra_build.core.recording_disk import RecordingDisk, absolute
 from netra_build.load.library import Library, open_library
 from netra_build.release.layout import CODE_OBJECTS, ENGINE
@@ -188,15 +190,17 @@ def _declare(
         with collector_paused():
             graph = plan(library, **options)
         build = env["NETRA_BUILD"]
-        folder = out or (f"{build}/{kind}/{graph.name}" if kind else build)
+        folder = normpath(out) if out else (f"{build}/{kind}/{graph.name}" if kind else build)
         given = {Root.OUT: Path(folder), **(folders or {})}
         given[Root.DEBUG] = Path(f"{build}/debug/{graph.name}")
         given[Root.EXTERNAL] = Path(options.get("golden_root") or ".")
         execution = _execution(env, graph, library, given, has_own_folder=not out)
-        if execution.product is not None and out:
+        if out:
             _refuse_expansion(out)
+        if execution.product is not None:
             execution.product.refuse_foreign()
         declared: Declared = env["NETRA_DECLARED"]
+        _refuse_replacing(execution, declared.record(env))
         declared.executions.append(execution)
         request = _request(env, execution, asked, options)
         declared.run_record(env).ask(f"{asked[0]} {folder}", request)
@@ -235,6 +239,18 @@ def _refuse_unknown(plan: Callable[..., Graph], options: Mapping[str, Any]) -> N
         if name not in known:
             hint = nearest_hint(name, {*known, "out", "library_root"})
             raise BadInput(f'unknown option "{name}"', location="SConstruct", hint=hint)
+
+
+def _refuse_replacing(execution: Execution, record: OutputRecord) -> None:
+    """Refuse to write a package or page over a file that no build of ours has written."""
+    for name in execution.graph.products(Root.DIST):
+        path = execution.folders.paths[Root.DIST] / name
+        if execution.disk.exists(path) and not record.knows(str(path)):
+            raise BadInput(
+                "file is there, and no build of this folder has made it",
+                location=str(path),
+                hint="remove it, or name another folder with out=",
+            )
 
 
 def _refuse_expansion(out: str) -> None:

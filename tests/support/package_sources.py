@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -24,3 +26,9 @@ def read_sources() -> Sources:
 def part_of(module: str) -> str:
     """Return the folder or top module that decides the level, ``""`` for the package itself."""
     return [*module.split("."), ""][1]
+
+
+@cache
+def parsed(source: str) -> ast.Module:
+    """Return the tree of a source; every rule asks for those of all modules."""
+    return ast.parse(source)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import SCons.Tool
-from package_sources import PACKAGE, Sources, part_of, read_sources
+from package_sources import PACKAGE, Sources, parsed, part_of, read_sources
 
 from netra_build.core.code_digest import imported_modules
 
@@ -42,7 +42,7 @@ LEVELS = {
 def edges(sources: Sources) -> Iterator[tuple[str, str]]:
     """Yield every import of a module of ours by a module of ours."""
     for name, text in sources.items():
-        for node in ast.walk(ast.parse(text)):
+        for node in ast.walk(parsed(text)):
             if isinstance(node, ast.ImportFrom) and node.module and is_ours(node.module):
                 members = [f"{node.module}.{alias.name}" for alias in node.names]
                 inner = [member for member in members if member in sources]
@@ -100,7 +100,7 @@ def stage_faults(sources: Sources) -> list[str]:
         if part_of(name) == "stages"
         and any(
             isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "STAGE"
-            for node in ast.parse(text).body
+            for node in parsed(text).body
         )
     }
     return [
@@ -114,7 +114,7 @@ def import_form_faults(sources: Sources) -> list[str]:
     """Report imports that the code digest cannot follow."""
     faults = []
     for name, text in sources.items():
-        for node in ast.walk(ast.parse(text)):
+        for node in ast.walk(parsed(text)):
             if isinstance(node, ast.ImportFrom) and node.level:
                 faults.append(f"{name}: has a relative import")
             elif isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
@@ -160,7 +160,7 @@ def init_faults(sources: Sources) -> list[str]:
         f"{name}: a package file holds code"
         for name, text in sources.items()
         if any(other.startswith(f"{name}.") for other in sources)
-        and any(not isinstance(node, ast.Expr | ast.Assign) for node in ast.parse(text).body)
+        and any(not isinstance(node, ast.Expr | ast.Assign) for node in parsed(text).body)
     ]
 
 

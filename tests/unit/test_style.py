@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from package_sources import parsed
 
 from netra_build.core.canonical_json import parse_strict
 from netra_build.core.errors import BadInput
@@ -73,7 +74,7 @@ def size_faults(name: str, text: str) -> list[str]:
     """Report functions and files that are too long."""
     faults = [
         f"{name}:{node.lineno}: {node.name} has {length(node)} lines"
-        for node in functions(ast.parse(text))
+        for node in functions(parsed(text))
         if length(node) > MAX_FUNCTION_LINES
     ]
     lines = text.count("\n")
@@ -85,12 +86,12 @@ def size_faults(name: str, text: str) -> list[str]:
 def is_table(text: str) -> bool:
     """Tell whether a Python file is purely data: imports, assignments, docstrings."""
     data = (ast.Import, ast.ImportFrom, ast.Assign, ast.AnnAssign, ast.Expr)
-    return all(isinstance(node, data) for node in ast.parse(text).body)
+    return all(isinstance(node, data) for node in parsed(text).body)
 
 
 def docstring_faults(name: str, text: str) -> list[str]:
     """Report a module, and in the library a public class or function, without a docstring."""
-    tree = ast.parse(text)
+    tree = parsed(text)
     faults = [] if ast.get_docstring(tree) else [f"{name}: no module docstring"]
     if name.startswith("tests/"):
         return faults
@@ -125,7 +126,7 @@ def except_faults(name: str, text: str) -> list[str]:
     """Report handlers that catch everything."""
     return [
         f"{name}:{node.lineno}: bare except"
-        for node in ast.walk(ast.parse(text))
+        for node in ast.walk(parsed(text))
         if isinstance(node, ast.ExceptHandler) and node.type is None
     ]
 
@@ -136,7 +137,7 @@ def print_faults(name: str, text: str) -> list[str]:
         return []
     return [
         f"{name}:{node.lineno}: print outside commands and scons"
-        for node in ast.walk(ast.parse(text))
+        for node in ast.walk(parsed(text))
         if isinstance(node, ast.Name) and node.id == "print"
     ]
 
@@ -149,7 +150,7 @@ def front_faults(name: str, text: str) -> list[str]:
         return []
     lines = text.count("\n")
     faults = [f"{name}: has {lines} lines"] if lines > limits[name] else []
-    has_class = any(isinstance(node, ast.ClassDef) for node in ast.walk(ast.parse(text)))
+    has_class = any(isinstance(node, ast.ClassDef) for node in ast.walk(parsed(text)))
     return faults + ([f"{name}: has a class"] if has_class and name == "SConstruct" else [])
 
 
@@ -185,7 +186,7 @@ def path_faults(name: str, text: str) -> list[str]:
 
 def function_p90(sources: list[str]) -> int:
     """Return the length that nine of ten functions do not exceed, in lines."""
-    sizes = sorted(length(node) for text in sources for node in functions(ast.parse(text)))
+    sizes = sorted(length(node) for text in sources for node in functions(parsed(text)))
     return sizes[max(0, -(-len(sizes) * 9 // 10) - 1)] if sizes else 0
 
 

@@ -75,7 +75,7 @@ def _holder(handle: int) -> str:
     try:
         note = json.loads(os.pread(handle, 65536, 0))
         pid, command, started = int(note["pid"]), str(note["command"]), str(note["started"])
-    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+    except (OSError, ValueError, TypeError, KeyError, RecursionError, OverflowError):
         return "another build"
     text = f"{command}, process {pid}, started {started}"
     shown = "".join(sign if sign.isprintable() else "?" for sign in text)

@@ -27,7 +27,16 @@ Request = Mapping[str, Any]
 """All that was asked for and all ambient values that count, as plain JSON."""
 
 QUESTIONS = {"exists": os.path.exists, "is_file": os.path.isfile, "is_folder": os.path.isdir}
-UNREADABLE = (OSError, ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError)
+UNREADABLE = (
+    OSError,
+    ValueError,
+    TypeError,
+    KeyError,
+    IndexError,
+    AttributeError,
+    RecursionError,
+    OverflowError,
+)
 
 
 class NotAsItWas(Exception):
@@ -110,11 +119,19 @@ def judge(
         check_inputs(manifest, verify)
         check_files(manifest, "outputs", verify)
         counts = len(manifest["inputs"]), len(manifest["outputs"])
-        return Verdict("", *counts, manifest["said"])
+        return Verdict("", *counts, _lines(manifest["said"]))
     except NotAsItWas as difference:
         return Verdict(str(difference))
     except UNREADABLE:
         return Verdict("no usable manifest")
+
+
+def _lines(said: Any) -> list[str]:
+    """Return lines that can be shown; raises ``TypeError`` or ``ValueError`` for anything else."""
+    if not isinstance(said, list):
+        raise TypeError("no list")
+    "".join(said).encode()
+    return said
 
 
 def forget(build: str, request: Request) -> None:

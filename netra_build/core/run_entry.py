@@ -13,9 +13,13 @@ from typing import Any, NamedTuple
 from netra_build.core.canonical_json import Json
 from netra_build.core.ingredients import Ingredients, Input
 from netra_build.core.reasons import Cause, Reason
+from netra_build.core.tally import Ending
 
 Shared = dict[str, dict[str, str]]
 """Code or tools by their key."""
+
+MOST_BUILDS = 10**12
+LONGEST_MS = 10.0**12
 
 
 class Output(NamedTuple):
@@ -100,12 +104,12 @@ def read_head(document: Any) -> Head:
     if not outputs:
         raise ValueError("an action without outputs")
     _texts([*outputs, graph, stage, subject, code_key, tools_key])
-    return Head(tuple(outputs), graph, stage, subject, int(last), code_key, tools_key)
+    return Head(tuple(outputs), graph, stage, subject, counted(last), code_key, tools_key)
 
 
 def _output(path: Any, name: Any, digest: Any, build: Any) -> Output:
     _texts([path, name, digest])
-    return Output(path, name, digest, int(build))
+    return Output(path, name, digest, counted(build))
 
 
 def read_entry(head: Head, document: Any, codes: Shared, tools: Shared) -> Entry:
@@ -113,6 +117,7 @@ def read_entry(head: Head, document: Any, codes: Shared, tools: Shared) -> Entry
 
     Raises ``KeyError``, ``TypeError``, ``ValueError`` or ``AttributeError`` for any other form.
     """
+    _texts([*document["inputs"], *document["outputs"]])
     ingredients = Ingredients(
         inputs={role: Input(*_texts(given)) for role, given in document["inputs"].items()},
         parameters=_named(document["parameters"]),
@@ -123,7 +128,7 @@ def read_entry(head: Head, document: Any, codes: Shared, tools: Shared) -> Entry
     )
     outputs = {role: _output(*made) for role, made in document["outputs"].items()}
     runs = {
-        int(build): Run(str(how), float(ms), tuple(_reason(reason) for reason in reasons))
+        counted(int(build)): Run(Ending(how).value, _took(ms), tuple(map(_reason, reasons)))
         for build, (how, ms, reasons) in document["runs"].items()
     }
     if {head.last, *(output.build for output in outputs.values())} - set(runs):
@@ -141,8 +146,25 @@ def read_shared(document: Any) -> Shared:
     return {key: _named(parts) for key, parts in document.items()}
 
 
+def counted(number: Any) -> int:
+    """Return the number of a build; raises ``TypeError`` or ``ValueError`` for what is none."""
+    if type(number) is not int:
+        raise TypeError("not a number of builds")
+    if not 0 <= number <= MOST_BUILDS:
+        raise ValueError("more builds than there can be")
+    return number
+
+
+def _took(ms: Any) -> float:
+    if type(ms) not in (int, float):
+        raise TypeError("not a time")
+    if not 0 <= ms <= LONGEST_MS:  # refuses what is not a number, too
+        raise ValueError("a time that no action takes")
+    return float(ms)
+
+
 def _named(document: Any) -> dict[str, str]:
-    _texts(list(document.values()))
+    _texts([*document, *document.values()])
     return dict(document)
 
 
@@ -152,6 +174,8 @@ def _reason(parts: Any) -> Reason:
 
 
 def _texts(values: Any) -> list[str]:
+    """Return texts that can be written; a lone surrogate raises ``UnicodeEncodeError``."""
     if not all(isinstance(value, str) for value in values):
         raise TypeError("not a text")
+    "".join(values).encode()
     return list(values)

@@ -12,11 +12,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from netra_build.core.canonical_json import Json, canonical_text
+from netra_build.core.canonical_json import Json, canonical_text, parse_object
+from netra_build.core.errors import BadInput
 from netra_build.core.run_entry import (
     Entry,
     Head,
     Shared,
+    counted,
     head_of,
     read_entry,
     read_head,
@@ -28,7 +30,15 @@ FORMAT = "netra-runs-1"
 BETWEEN = "\t"
 """Stands between head and rest of a line; JSON in one line never holds it."""
 
-UNREADABLE = (KeyError, TypeError, ValueError, AttributeError, RecursionError)
+UNREADABLE = (
+    BadInput,
+    KeyError,
+    TypeError,
+    ValueError,
+    AttributeError,
+    RecursionError,
+    OverflowError,
+)
 """What reading raises for a document of any other form."""
 
 
@@ -73,11 +83,11 @@ def read_state(data: bytes) -> State:
     """Return what a record says; one that cannot be read says nothing."""
     try:
         first, *rest = data.decode("utf-8").rstrip("\n").split("\n")
-        document = json.loads(first)
+        document = parse_object(first.encode(), "record")
         requests, codes, tools = (document[key] for key in ("requests", "codes", "tools"))
         if document["format"] != FORMAT or not isinstance(requests, dict):
             return State()
-        builds = int(document["builds"])
+        builds = counted(document["builds"])
         state = State(builds, requests, read_shared(codes), read_shared(tools))
         heads = (read_head(json.loads(text.partition(BETWEEN)[0])) for text in rest)
         state.lines = [Line(head, text, state) for head, text in zip(heads, rest, strict=True)]

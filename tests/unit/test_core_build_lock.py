@@ -86,7 +86,9 @@ def test_a_folder_that_is_removed_meanwhile_is_locked_anew(tmp_path: Path) -> No
     end(second)
 
 
-@pytest.mark.parametrize("note", ["", "{", "[]", '{"pid": "x"}', '{"pid": 1}', "\x00"])
+@pytest.mark.parametrize(
+    "note", ["", "{", "[]", '{"pid": "x"}', '{"pid": 1}', '{"pid": 1e999}', "\x00"]
+)
 def test_a_note_that_cannot_be_read_names_nobody(tmp_path: Path, note: str) -> None:
     first = hold(tmp_path)
     assert line(first) == "mine"

@@ -278,6 +278,9 @@ def test_an_odd_manifest_is_none(place: Place, data: bytes) -> None:
         ("listings", [{}]),
         ("format", "netra-finished-0"),
         ("written_ns", "now"),
+        ("said", "words"),
+        ("said", [3]),
+        ("said", ["\ud800"]),
     ],
 )
 def test_a_manifest_of_another_shape_is_none(place: Place, key: str, value: object) -> None:

@@ -78,6 +78,13 @@ def test_what_is_gone_is_kept_for_a_while(shop: Workshop) -> None:
         '[[],"g","s","t",1,"c","t"]',
         '[["a"],3,"s","t",1,"c","t"]',
         '[["a"],"g","s","t","x","c","t"]',
+        '[["a"],"g","s","t","1","c","t"]',
+        '[["a"],"g","s","t",1.5,"c","t"]',
+        '[["a"],"g","s","t",1e999,"c","t"]',
+        '[["a"],"g","s","t",-1,"c","t"]',
+        f'[["a"],"g","s","t",{"9" * 4000},"c","t"]',
+        '[["\\ud800"],"g","s","t",1,"c","t"]',
+        '[["a"],"g","s","\\udcff",1,"c","t"]',
         "[" * 100_000,
     ],
 )
@@ -87,16 +94,61 @@ def test_a_head_that_cannot_be_read_is_a_damaged_record(shop: Workshop, line: st
 
 
 @pytest.mark.parametrize(
+    ("key", "text"),
+    [
+        ("builds", "1e999"),
+        ("builds", "-1"),
+        ("builds", "1.5"),
+        ("builds", '"1"'),
+        ("builds", "true"),
+        ("builds", "9" * 39),
+        ("builds", "9" * 4300),
+        ("requests", '{"\\ud800": 1}'),
+        ("requests", '{"a": "\\ud800"}'),
+        ("requests", '{"a": 1e999}'),
+        ("requests", '{"a": NaN}'),
+        ("requests", '{"a": ' + "[" * 900 + "]" * 900 + "}"),
+        ("codes", '{"\\ud800": {}}'),
+        ("tools", '{"a": {"b": "\\ud800"}}'),
+        ("tools", '{"a": {"b": 1}}'),
+    ],
+)
+def test_a_first_line_that_cannot_be_used_is_no_record_and_is_written_anew(
+    shop: Workshop, key: str, text: str
+) -> None:
+    first, *lines = path_of(shop).read_text().splitlines()
+    document = {**json.loads(first), key: "HERE"}
+    damaged = json.dumps(document).replace('"HERE"', text)
+    path_of(shop).write_text("\n".join([damaged, *lines]) + "\n")
+    assert RunRecord(path_of(shop), RealDisk()).entries() == ()
+    run_last(shop)
+    after = path_of(shop).read_text().splitlines()
+    assert json.loads(after[0])["builds"] == 1
+    assert ["DOUBLE" in line for line in after[1:]] == [True]
+
+
+@pytest.mark.parametrize(
     ("name", "value"),
     [
         ("line", 3),
+        ("line", "\ud800"),
         ("inputs", []),
         ("inputs", {"text": ["a", "b"]}),
         ("parameters", {"a": 1}),
         ("outputs", {}),
+        ("inputs", {"\ud800": ["a", "b", "c"]}),
+        ("parameters", {"a": "\ud800"}),
+        ("parameters", {"\ud800": "a"}),
         ("outputs", {"made": ["a", "b", "c", 1]}),
         ("runs", {}),
         ("runs", {"1": ["ran", "x", []]}),
+        ("runs", {"1": ["ran", float("inf"), []]}),
+        ("runs", {"1": ["ran", float("nan"), []]}),
+        ("runs", {"1": ["ran", -1, []]}),
+        ("runs", {"1": ["ran", 10**400, []]}),
+        ("runs", {"1": ["flew", 1, []]}),
+        ("runs", {"1": ["ran", 1, []], "9" * 4000: ["ran", 1, []]}),
+        ("runs", {"1": ["ran", 1, [["first_build", "\ud800", "", ""]]]}),
         ("runs", {"1": ["ran", 1, [["no_such_cause", "", "", ""]]]}),
     ],
 )

@@ -24,7 +24,8 @@ DERIVED_OPTIONS = ("debug_explain", "debug_includes")
 NAMED_TARGETS = ("asked", "check-equivalence", "check-kernels", "check-numerics")
 """Targets whose results are known by name; any other word leads past the door."""
 
-PASSING_VARIABLES = ("verbose", "verify", "store")
+PASSING_FLAGS = ("verbose", "verify")
+PASSING_VARIABLES = (*PASSING_FLAGS, "store")
 """Variables that do not change what is made."""
 
 
@@ -41,7 +42,7 @@ class Door:
         counted = {name: text for name, text in variables.items() if name not in PASSING_VARIABLES}
         self.request = front_door.scons_request(str(Path.cwd()), counted, targets)
         is_known = all(target in NAMED_TARGETS for target in targets)
-        self.is_usable = is_known and variables.get("verify", "0") in ("0", "1") and _is_plain()
+        self.is_usable = is_known and _are_sound(variables) and _is_plain()
 
     def has_nothing_to_do(self) -> bool:
         """Take the build folder's lock; tell, and say, whether all is as it was left.
@@ -59,6 +60,12 @@ class Door:
                 return True
         front_door.forget(BUILD, self.request)
         return False
+
+
+def _are_sound(variables: Mapping[str, str]) -> bool:
+    """Tell whether the values that pass would not be refused: a manifest must not answer those."""
+    are_flags = all(variables.get(name, "0") in ("0", "1") for name in PASSING_FLAGS)
+    return are_flags and all(text or name == "why" for name, text in variables.items())
 
 
 def _is_plain() -> bool:

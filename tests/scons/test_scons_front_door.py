@@ -105,6 +105,23 @@ WORDS = [
 ]
 
 
+REFUSED = {
+    "verbose=garbage": "verbose= must be 0 or 1; expected 0 or 1, got garbage",
+    "verify=garbage": "verify= must be 0 or 1; expected 0 or 1, got garbage",
+    "verbose=": "verbose= has no value",
+    "store=": "store= has no value",
+}
+
+
+@pytest.mark.parametrize("word", REFUSED)
+def test_a_value_that_is_refused_is_refused_after_a_finished_build(
+    finished: Project, word: str
+) -> None:
+    run = finished.scons(ASKED, word)
+    assert (run.status, NOTHING.search(run.output)) == (2, None)
+    assert REFUSED[word] in (run.output + run.errors)
+
+
 Sample = Callable[[list, int], list]
 
 

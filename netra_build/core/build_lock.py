@@ -9,8 +9,11 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import stat
 import time
 from collections.abc import Callable
+
+from netra_build.core.errors import BadInput
 
 LOCK = ".netra-lock"
 LONGEST_SHOWN = 200
@@ -24,17 +27,34 @@ def take_lock(build: str, command: str, say: Callable[[str], None]) -> None:
     """Take the lock of a build folder until the process ends, waiting for whoever has it.
 
     ``say`` gets one line when there is somebody to wait for. A folder that cannot be written to
-    has no lock, and no build can change it.
+    has no lock, and no build can change it. ``BadInput`` when something else than a regular file
+    stands in the lock's place: without a lock, two builds would write into one another.
     """
     while True:
+        _refuse_others(build)
         try:
             os.makedirs(build, exist_ok=True)
-            flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+            flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
             handle = os.open(f"{build}/{LOCK}", flags, 0o644)
         except OSError:
             return
         if _take(handle, build, command, say):
             return
+
+
+def _refuse_others(build: str) -> None:
+    """Raise ``BadInput`` unless the lock's place is free or holds a regular file."""
+    path = f"{build}/{LOCK}"
+    try:
+        is_file = stat.S_ISREG(os.lstat(path).st_mode)
+    except OSError:  # not there, or the folder is none: what follows tells
+        return
+    if not is_file:
+        raise BadInput(
+            "the lock of this build folder is not a regular file",
+            location=path,
+            hint="remove it and build again",
+        )
 
 
 def _take(handle: int, build: str, command: str, say: Callable[[str], None]) -> bool:

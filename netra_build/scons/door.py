@@ -13,6 +13,7 @@ import SCons.Script.Main
 
 from netra_build.core import front_door
 from netra_build.core.build_lock import take_lock
+from netra_build.core.errors import NetraError
 
 BUILD = "build"
 HARMLESS_OPTIONS = {"num_jobs", "silent", "no_progress", "keep_going"}
@@ -47,10 +48,15 @@ class Door:
     def has_nothing_to_do(self) -> bool:
         """Take the build folder's lock; tell, and say, whether all is as it was left.
 
-        If not, the manifest is removed: from here on outputs are made.
+        If not, the manifest is removed: from here on outputs are made. A folder that cannot be
+        locked ends the run with one line.
         """
         command = " ".join(["scons", *sys.argv[1:]])
-        take_lock(BUILD, command, lambda line: print(f"netra: {line}", file=sys.stderr))
+        try:
+            take_lock(BUILD, command, _say)
+        except NetraError as error:
+            _say(str(error))
+            sys.exit(error.status)
         if self.is_usable:
             verdict = front_door.judge(BUILD, self.request, self.environment, verify=self.verify)
             if not verdict.reason:
@@ -60,6 +66,10 @@ class Door:
                 return True
         front_door.forget(BUILD, self.request)
         return False
+
+
+def _say(line: str) -> None:
+    print(f"netra: {line}", file=sys.stderr)
 
 
 def _are_sound(variables: Mapping[str, str]) -> bool:

@@ -76,6 +76,7 @@ def test_the_door_loads_little_of_the_package(finished: Project) -> None:
         "netra_build.core",
         "netra_build.core.build_lock",
         "netra_build.core.distributions",
+        "netra_build.core.errors",
         "netra_build.core.folder_names",
         "netra_build.core.front_door",
         "netra_build.core.stamps",
@@ -120,6 +121,20 @@ def test_a_value_that_is_refused_is_refused_after_a_finished_build(
     run = finished.scons(ASKED, word)
     assert (run.status, NOTHING.search(run.output)) == (2, None)
     assert REFUSED[word] in (run.output + run.errors)
+
+
+def test_a_lock_that_is_no_file_ends_the_run_with_one_line(finished: Project) -> None:
+    lock = finished.path("build/.netra-lock")
+    lock.unlink()
+    os.mkfifo(lock)
+    run = finished.scons("-Q", ASKED)
+    assert (run.status, run.output) == (2, "")
+    assert run.errors == (
+        "netra: build/.netra-lock: the lock of this build folder is not a regular file\n"
+        "hint: remove it and build again\n"
+    )
+    lock.unlink()
+    assert is_answered(finished.scons(ASKED))
 
 
 Sample = Callable[[list, int], list]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from netra_build.core.build_lock import LOCK, take_lock
+from netra_build.core.errors import BadInput
 
 HOLDER = """
 import sys
@@ -114,6 +116,26 @@ def test_one_process_takes_it_as_often_as_it_likes(tmp_path: Path) -> None:
     for _ in range(3):
         take_lock(str(tmp_path / "build"), "scons", said.append)
     assert said == []
+
+
+@pytest.mark.parametrize("kind", ["fifo", "folder", "link", "dangling link"])
+def test_what_is_no_regular_file_is_refused(tmp_path: Path, kind: str) -> None:
+    place, other = tmp_path / LOCK, tmp_path / "other"
+    if kind == "fifo":
+        os.mkfifo(place)
+    elif kind == "folder":
+        place.mkdir()
+    else:
+        place.symlink_to(other)
+    if kind == "link":
+        other.write_text("")
+    with pytest.raises(BadInput) as caught:
+        take_lock(str(tmp_path), "scons", lambda _: None)
+    assert str(caught.value) == (
+        f"{place}: the lock of this build folder is not a regular file\n"
+        "hint: remove it and build again"
+    )
+    assert other.exists() == (kind == "link")
 
 
 def test_a_folder_that_cannot_be_made_has_no_lock(tmp_path: Path) -> None:

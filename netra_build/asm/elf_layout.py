@@ -144,6 +144,23 @@ def read_elf(data: bytes, location: str) -> ElfFile:
     return _named(ElfFile(data, header, segments, sections), location)
 
 
+def is_whole(data: bytes) -> bool:
+    """Tell whether a file is an ELF file with all sections that it speaks of, however many."""
+    if data[:7] != b"\x7fELF\x02\x01\x01" or len(data) < HEADER_BYTES:
+        return False
+    header = ElfHeader(*_HEADER.unpack_from(data))
+    at = header.sections_at
+    if header.section_size != SECTION_BYTES or at + SECTION_BYTES > len(data):
+        return False
+    # From 65280 sections on, their number stands where the first header has its size.
+    count = header.section_count or SectionHeader(*_SECTION.unpack_from(data, at)).size
+    if at + count * SECTION_BYTES > len(data):
+        return False
+    places = range(at, at + count * SECTION_BYTES, SECTION_BYTES)
+    sections = (SectionHeader(*_SECTION.unpack_from(data, place)) for place in places)
+    return all(one.offset + one.stored <= len(data) for one in sections)
+
+
 def _named(elf: ElfFile, location: str) -> ElfFile:
     """Return the file with every section's name filled in."""
     if elf.header.names_index >= len(elf.sections):

@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from netra_build.asm.diagnostics import LinkFailed, assembly_failure, death, first_tool_error
+from netra_build.asm.elf_layout import is_whole
 from netra_build.asm.tool_identity import FilesState, program_digest, programs_state
 from netra_build.core.disk import Disk, RealDisk, relative_name, sealed_folder
 from netra_build.core.errors import BadInput, NetraError, ToolchainFailed
@@ -169,6 +170,8 @@ class Toolchain:
         data = self.disk.read_bytes(path) if self.disk.is_file(path) else b""
         if not data.startswith(ELF_MAGIC):
             raise ToolchainFailed("succeeded without an ELF file", location=str(program.path))
+        if not is_whole(data):  # the next program's complaint would be taken for the author's fault
+            raise ToolchainFailed("wrote only a part of an ELF file", location=str(program.path))
         return data
 
     def _run(self, program: Program, arguments: Sequence[str], folder: Path) -> Outcome:

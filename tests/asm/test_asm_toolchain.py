@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from netra_build.asm.diagnostics import AssemblyFailed, Diagnostic, LinkFailed
+from netra_build.asm.elf_layout import is_whole
 from netra_build.asm.shared_libraries import loaded_libraries
 from netra_build.asm.tool_identity import program_digest
 from netra_build.asm.toolchain import INSTALL_HINT, Program, Toolchain, find_toolchain
@@ -287,6 +288,33 @@ def test_a_program_that_succeeds_without_an_object_is_a_tool_chain_fault(
     with pytest.raises(ToolchainFailed) as caught:
         broken.assemble(b"\ts_endpgm\n")
     assert str(caught.value) == f"{fake}: succeeded without an ELF file"
+
+
+@pytest.mark.parametrize("kept", [5, 63, 64, 200, -1])
+def test_a_program_that_writes_a_part_of_a_file_is_a_tool_chain_fault(toolchain, tmp_path, kept):
+    """The linker would refuse the object as if the source were at fault."""
+
+    def cutting(program: Path, made: str) -> Program:
+        real = toolchain.assembler.path.parent / program.name
+        text = f'{real} "$@" || exit\nhead -c {kept} {made} > cut && mv cut {made}'
+        return Program(program.name, script(program, text))
+
+    assembler = cutting(tmp_path / "llvm-mc", "unit.o")
+    error = fault(ToolchainFailed, replace(toolchain, assembler=assembler).assemble, GOOD)
+    assert str(error) == f"{assembler.path}: wrote only a part of an ELF file"
+    linker = cutting(tmp_path / "ld.lld", "linked.hsaco")
+    unit = toolchain.assemble(GOOD)
+    error = fault(ToolchainFailed, replace(toolchain, linker=linker).link, [unit])
+    assert str(error) == f"{linker.path}: wrote only a part of an ELF file"
+
+
+def test_an_object_may_have_any_number_of_sections(toolchain):
+    """From 65280 on their number stands elsewhere in the file."""
+    text = "".join(f" .section s{number}\n" for number in range(65300))
+    data = toolchain.assemble(text.encode())
+    assert data[60:62] == b"\0\0"
+    assert is_whole(data)
+    assert not is_whole(data[:-1])
 
 
 def test_the_identity_follows_the_bytes_of_a_library(toolchain, tmp_path):

@@ -106,37 +106,6 @@ WORDS = [
 ]
 
 
-REFUSED = {
-    "verbose=garbage": "verbose= must be 0 or 1; expected 0 or 1, got garbage",
-    "verify=garbage": "verify= must be 0 or 1; expected 0 or 1, got garbage",
-    "verbose=": "verbose= has no value",
-    "store=": "store= has no value",
-}
-
-
-@pytest.mark.parametrize("word", REFUSED)
-def test_a_value_that_is_refused_is_refused_after_a_finished_build(
-    finished: Project, word: str
-) -> None:
-    run = finished.scons(ASKED, word)
-    assert (run.status, NOTHING.search(run.output)) == (2, None)
-    assert REFUSED[word] in (run.output + run.errors)
-
-
-def test_a_lock_that_is_no_file_ends_the_run_with_one_line(finished: Project) -> None:
-    lock = finished.path("build/.netra-lock")
-    lock.unlink()
-    os.mkfifo(lock)
-    run = finished.scons("-Q", ASKED)
-    assert (run.status, run.output) == (2, "")
-    assert run.errors == (
-        "netra: build/.netra-lock: the lock of this build folder is not a regular file\n"
-        "hint: remove it and build again\n"
-    )
-    lock.unlink()
-    assert is_answered(finished.scons(ASKED))
-
-
 Sample = Callable[[list, int], list]
 
 

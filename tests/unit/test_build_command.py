@@ -35,6 +35,7 @@ def test_the_door_loads_little() -> None:
         "netra_build.core",
         "netra_build.core.build_lock",
         "netra_build.core.distributions",
+        "netra_build.core.errors",
         "netra_build.core.folder_names",
         "netra_build.core.front_door",
         "netra_build.core.stamps",

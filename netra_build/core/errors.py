@@ -11,6 +11,13 @@ EXIT_DAMAGED_STORE = 5
 EXIT_OUR_BUG = 70
 
 
+def printable(text: str) -> str:
+    """Return a text with every character escaped that does not print, as Python would write it."""
+    if text.isprintable():
+        return text
+    return "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in text)
+
+
 class NetraError(Exception):
     """Base of every error that reaches a user; printed as one line and an optional hint.
 
@@ -40,11 +47,11 @@ class NetraError(Exception):
         self.detail = detail
 
     def line(self) -> str:
-        """Return the message without the hint."""
+        """Return the message without the hint, in one line whatever words it quotes."""
         place = f"{self.location}: " if self.location else ""
         if self.expected is None:
-            return f"{place}{self.fact}"
-        return f"{place}{self.fact}; expected {self.expected}, got {self.got}"
+            return printable(f"{place}{self.fact}")
+        return printable(f"{place}{self.fact}; expected {self.expected}, got {self.got}")
 
     def at(self, location: str) -> NetraError:
         """Return this error with ``location`` put in front, unless it already has one."""
@@ -58,7 +65,8 @@ class NetraError(Exception):
         return self
 
     def __str__(self) -> str:
-        parts = [self.line(), self.detail, f"hint: {self.hint}" if self.hint else ""]
+        hint = printable(f"hint: {self.hint}") if self.hint else ""
+        parts = [self.line(), self.detail, hint]
         return "\n".join(part for part in parts if part)
 
 

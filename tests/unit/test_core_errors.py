@@ -50,6 +50,21 @@ def test_absent_parts_leave_no_trace():
     assert str(Refused("x", hint="y")) == "x\nhint: y"
 
 
+def test_words_that_do_not_print_are_shown_escaped():
+    error = BadInput(
+        'nothing is called "a\nb"',
+        location="c\t.d",
+        expected="\x1b[2J",
+        got="\ud800\u202e",
+        hint="é\r\n",
+        detail="first\nsecond",
+    )
+    assert str(error) == (
+        r'c\t.d: nothing is called "a\nb"; expected \x1b[2J, got \ud800\u202e'
+        "\nfirst\nsecond\nhint: é\\r\\n"
+    )
+
+
 @pytest.mark.parametrize("value", [0, "", False])
 def test_false_values_are_shown(value):
     assert str(BadInput("x", expected=value, got=value)) == f"x; expected {value}, got {value}"

@@ -87,7 +87,7 @@ def test_a_new_tactic_is_an_experiment_without_evidence():
          'families share common, got "common.x"'),
         ("moe.x", "A", None, [], f'tactic id cannot be used; expected {SPELLING}, got "A"'),
         ("moe.x", "a__b", None, [], f'tactic id cannot be used; expected {SPELLING}, got "a__b"'),
-        ("moe.x", "a\n", None, [], f'tactic id cannot be used; expected {SPELLING}, got "a\n"'),
+        ("moe.x", "a\n", None, [], f'tactic id cannot be used; expected {SPELLING}, got "a\\n"'),
         ("moe.x", "../a", None, [], f'tactic id cannot be used; expected {SPELLING}, got "../a"'),
         ("moe.x", "a" * 49, None, [],
          f'tactic id cannot be used; expected {SPELLING}, got "{"a" * 49}"'),

@@ -138,7 +138,7 @@ def forget(build: str, request: Request) -> None:
     """Remove the manifest of a request: from now on its outputs may be anything."""
     try:
         os.unlink(manifest_path(build, request))
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):  # no manifest stands there
         return
 
 

@@ -261,6 +261,18 @@ def test_a_forgotten_request_is_to_do(place: Place) -> None:
     assert place.reason() == "no usable manifest"
 
 
+def test_what_is_no_manifest_at_all_is_none_and_is_left(place: Place) -> None:
+    path = Path(manifest_path(place.build, REQUEST))
+    path.unlink()
+    path.mkdir()
+    forget(place.build, REQUEST)
+    assert place.reason() == "no usable manifest"
+    shutil.rmtree(path.parent)
+    path.parent.write_text("")
+    forget(place.build, REQUEST)
+    assert place.reason() == "no usable manifest"
+
+
 @pytest.mark.parametrize(
     "data", [b"", b"x", b"\n", b"0" * 64 + b"\n{}", b"[" * 100_000, b'{"format": 1}', b"\xff\n\xfe"]
 )

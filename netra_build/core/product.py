@@ -64,6 +64,8 @@ class Product:
         self.listing = listing
         self.seal = seal
         self.names = frozenset(names)
+        self._kept_folders = {parent for name in self.names for parent in Path(name).parents}
+        """A build may be making one of them while another of its threads takes away the rest."""
         self.disk = disk
         self._lock = threading.Lock()
         self._has_begun = False
@@ -129,7 +131,11 @@ class Product:
         if not self.is_alone:
             return ()
         found = entries_below(str(self.folder))
-        return tuple(name for name in found if name not in self.names and name != JOURNAL)
+        extra = (name for name in found if name not in self.names and name != JOURNAL)
+        return tuple(name for name in extra if not self._is_kept_folder(name))
+
+    def _is_kept_folder(self, name: str) -> bool:
+        return name.endswith("/") and Path(name) in self._kept_folders
 
     def finish(self) -> None:
         """Remove the journal: the seal has been written."""
@@ -137,12 +143,18 @@ class Product:
             self.disk.remove(self.folder / JOURNAL)
 
     def _remove(self, path: Path) -> None:
-        """Remove a file or empty folder, and the folders that it leaves empty in turn."""
+        """Remove a file or empty folder, and the folders that it leaves empty in turn.
+
+        Folders that the product has files in stay, empty or not.
+        """
         if not self.disk.remove_empty_folder(path):
             self.disk.remove(path)
         parent = path.parent
-        while parent != self.folder and self.disk.remove_empty_folder(parent):
+        while self._is_droppable(parent) and self.disk.remove_empty_folder(parent):
             parent = parent.parent
+
+    def _is_droppable(self, folder: Path) -> bool:
+        return folder.relative_to(self.folder) not in self._kept_folders
 
     def _known_names(self) -> frozenset[str] | None:
         """Return the files that seal and journal name, or None when there is neither."""

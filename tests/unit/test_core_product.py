@@ -115,3 +115,17 @@ def test_a_hostile_seal_cannot_remove_files_elsewhere(tmp_path: Path) -> None:
         product(folder, "a").begin()
     assert caught.value.fact == 'path "../victim" leaves its root'
     assert victim.read_text() == "kept"
+
+
+def test_begin_leaves_the_folders_that_the_product_is_about_to_fill(tmp_path: Path) -> None:
+    """SCons makes them in another thread; what is in their place and no folder goes."""
+    for name in ("a/b", "old/deep"):
+        (tmp_path / name).mkdir(parents=True)
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "c").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "seal.json").write_text('{"files": {"a/b/stale": {}}}')
+    (tmp_path / "a/b/stale").write_text("")
+    names = ("a/b/new", "c/new", "seal.json")
+    Product(tmp_path, "seal.json", names, RealDisk(), is_alone=True).begin()
+    left = sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*"))
+    assert left == [".netra-unfinished.json", "a", "a/b"]

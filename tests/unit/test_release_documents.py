@@ -123,7 +123,7 @@ def test_the_lock_refuses_what_is_not_proven(changes, message):
 
 def test_the_lock_takes_a_product_that_is_ready():
     files = product()
-    refuse_unready(content(files), origin(), record(files))
+    assert refuse_unready(content(files), origin(), record(files)) is None
 
 
 def test_the_lock_refuses_pins_that_do_not_hold():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from netra_build.asm.code_object import CodeObject, read_code_object
@@ -158,7 +158,7 @@ def _start_facts(
     """Yield what an ABI record says of how the hardware starts the kernel."""
     ids = (descriptor.workgroup_id_x, descriptor.workgroup_id_y, descriptor.workgroup_id_z)
     wanted = (True, *(size != 1 for size in contract["grid"][1:]))
-    yield "work-group ids (ABI record)", list(wanted), list(ids)
+    yield "work-group ids (ABI record)", _axes(wanted), _axes(ids)
     wide = [axis for axis, size in enumerate(contract["block"]) if size != 1]
     yield "work-item id mode (ABI record)", max(wide, default=0), descriptor.workitem_id_mode
     wanted_sgprs, got_sgprs = descriptor.user_sgpr_dwords(), descriptor.user_sgpr_count
@@ -168,6 +168,10 @@ def _start_facts(
     yield "largest work-group (ABI record)", most, metadata.max_flat_workgroup_size
     sgprs = -(-(metadata.sgpr_count + SPECIAL_SGPRS) // SGPR_GRANULE) * SGPR_GRANULE
     yield "allocated SGPRs (ABI record)", sgprs, descriptor.allocated_sgprs
+
+
+def _axes(taken: Iterable[bool]) -> str:
+    return "".join(axis for axis, is_taken in zip("xyz", taken, strict=True) if is_taken)
 
 
 def _argument_facts(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -56,3 +57,80 @@ def test_files_that_are_gone_leave_the_record(tmp_path: Path) -> None:
     record.save()
     assert "absent" not in path.read_text()
     assert str(output) in path.read_text()
+
+
+def noted(tmp_path: Path) -> tuple[OutputRecord, str, str]:
+    """Return the record of one action that made two files, which lie there, and their paths."""
+    first, second = tmp_path / "first", tmp_path / "second"
+    first.write_text("1")
+    second.write_text("2")
+    record = OutputRecord(tmp_path / "outputs.json", RealDisk())
+    record.note({str(first): blake3_hex(b"1"), str(second): blake3_hex(b"2")})
+    record.note_action((str(first), str(second)), "d1")
+    return record, str(first), str(second)
+
+
+def again(record: OutputRecord) -> OutputRecord:
+    """Save a record and return it as it is read."""
+    record.save()
+    return OutputRecord(record.path, record.disk)
+
+
+def test_the_action_digest_of_outputs_is_remembered(tmp_path: Path) -> None:
+    record, first, second = noted(tmp_path)
+    for one in (record, again(record)):
+        assert one.action_digest((first, second)) == "d1"
+
+
+def test_an_action_of_other_outputs_is_another_one(tmp_path: Path) -> None:
+    record, first, second = noted(tmp_path)
+    others = [(first,), (second,), (second, first), (first, second, "third"), ("third",)]
+    assert [record.action_digest(paths) for paths in others] == [None] * 5
+
+
+def test_what_else_writes_an_output_ends_what_is_known_of_its_action(tmp_path: Path) -> None:
+    record, first, second = noted(tmp_path)
+    record.note({second: blake3_hex(b"2")})
+    assert record.action_digest((first, second)) is None
+    record.note_action((first, second), "d1")
+    record.note_action((second,), "d2")
+    assert record.action_digest((first, second)) is None
+    assert again(record).action_digest((second,)) == "d2"
+    record.forget([second])
+    assert record.action_digest((second,)) is None
+
+
+def test_an_action_without_one_of_its_files_leaves_the_record(tmp_path: Path) -> None:
+    record, first, second = noted(tmp_path)
+    Path(second).unlink()
+    assert again(record).action_digest((first, second)) is None
+
+
+@pytest.mark.parametrize("actions", ["3", "[[]]", '[["d"]]', '["ab"]', '[["d", 3]]', "{}"])
+def test_a_record_of_damaged_actions_knows_nothing(tmp_path: Path, actions: str) -> None:
+    record, first, _ = noted(tmp_path)
+    record.save()
+    text = record.path.read_text()
+    start, end = text.index("[[", text.index('"actions"')), text.rindex("]]") + 2
+    record.path.write_text(text[:start] + actions + text[end:])
+    read = OutputRecord(record.path, RealDisk())
+    assert read.knows(first) == (actions == "{}")
+    assert read.action_digest((first,)) is None
+
+
+def test_a_digest_is_told_of_a_file_whose_stamp_vouches_for_it(tmp_path: Path) -> None:
+    record, first, second = noted(tmp_path)
+    assert record.content_digest(first) is None  # written, but not seen since
+    assert record.content_digest("third") is None
+    for path in (first, second):
+        os.utime(path, ns=(1, 1))
+    later = 10**20
+    monkey = pytest.MonkeyPatch()
+    with monkey.context() as patch:
+        patch.setattr("netra_build.core.output_record.time.time_ns", lambda: later)
+        assert not record.is_altered([first, second])
+    assert again(record).content_digest(first) == blake3_hex(b"1")
+    Path(first).write_text("1")
+    assert record.content_digest(first) is None
+    Path(second).unlink()
+    assert record.content_digest(second) is None

@@ -16,9 +16,9 @@ DISTRIBUTION_BY_IMPORT = {
     "numpy": "numpy",
     "packageurl": "packageurl-python",
     "rich": "rich",
-    "ruamel": "ruamel.yaml",
     "safetensors": "safetensors",
     "securesystemslib": "securesystemslib",
+    "yaml": "PyYAML",
     "zstandard": "zstandard",
 }
 

@@ -13,7 +13,7 @@ from netra_build.commands import build
 from netra_build.core.front_door import FOLDER, builds_in
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-HEAVY = {"jsonschema", "ruamel", "rich", "elftools", "numpy", "msgpack", "dataclasses"}
+HEAVY = {"jsonschema", "yaml", "rich", "elftools", "numpy", "msgpack", "dataclasses"}
 
 
 def test_the_door_loads_little() -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from jsonschema import Draft202012Validator
-from ruamel.yaml import YAML
 
 from netra_build.load.library import CONTRACT_SCHEMA, MARKER_FILES
 
@@ -82,7 +82,7 @@ def files() -> Iterator[tuple[Path, str]]:
 def read(path: Path) -> Any:
     """Return a JSON or YAML document."""
     if path.suffix == ".yaml":
-        return json.loads(json.dumps(YAML(typ="safe").load(path.read_text())))
+        return json.loads(json.dumps(yaml.safe_load(path.read_text())))
     return json.loads(path.read_bytes())
 
 

@@ -12,6 +12,7 @@ from netra_build.asm.rewrite import rewrite
 from netra_build.asm.toolchain import Toolchain
 from netra_build.choose.documents import INCLUDES
 from netra_build.choose.engine_folder import MANIFEST, SEAL, EngineFolder
+from netra_build.choose.former_sources import refuse_former_sources
 from netra_build.choose.object_record import check_notes, golden_record, object_record
 from netra_build.choose.verify_files import stem_of
 from netra_build.core.canonical_json import Json, canonical_bytes
@@ -36,10 +37,11 @@ def build_engine(engine: EngineFolder, toolchain: Toolchain) -> list[dict[str, J
     """Build every kernel of a valid engine and return the records, generated ones first.
 
     Nothing is written before all kernels are built and conform to their contracts. Raises
-    ``BadInput`` for a source that does not assemble, an object that breaks its contract and a
-    golden object that is not there; ``ToolchainFailed`` when a program fails.
+    ``BadInput`` for a source of another engine or one that does not assemble, an object that breaks
+    its contract and a golden object that is not there; ``ToolchainFailed`` when a program fails.
     """
     refuse_sealed(engine)
+    refuse_former_sources(engine)
     plan = engine.fields(PLAN)
     candidates = sorted(plan.objects("candidates"), key=lambda item: item.text("source"))
     golden = list(_golden_operations(engine))

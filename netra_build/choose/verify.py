@@ -17,6 +17,7 @@ from netra_build.choose.documents import (
     with_engine_id,
 )
 from netra_build.choose.engine_folder import MANIFEST, EngineFolder
+from netra_build.choose.former_sources import refuse_former_sources
 from netra_build.choose.verify_files import check_inventory
 from netra_build.choose.verify_objects import check_objects
 from netra_build.choose.verify_plan import check_against_library
@@ -82,10 +83,14 @@ class ValidationOptions:
 
 @dataclass(frozen=True)
 class Validation:
-    """A valid engine: the published summary, and the files that were taken at their word."""
+    """A valid engine: the published summary, and the files that were taken at their word.
+
+    ``former`` are sources of other engines, which are no part of this one.
+    """
 
     summary: dict[str, Json]
     unverified: tuple[str, ...]
+    former: tuple[str, ...]
 
 
 def validate_engine(
@@ -122,14 +127,16 @@ def _verify(
     manifest = engine.fields(MANIFEST)
     _check_manifest(engine, manifest, library)
     _check_contracts(engine, library)
-    check_inventory(engine)
+    former = check_inventory(engine)
+    if options.strict:
+        refuse_former_sources(engine)
     _check_candidates(engine)
     if not options.self_contained:
         check_against_library(engine, library, strict=options.strict)
     unverified = check_objects(engine, tools)
-    _check_identity(engine, manifest)
+    _check_identity(engine, manifest, former)
     check_seal(engine)
-    return Validation(summary(engine), tuple(unverified))
+    return Validation(summary(engine), tuple(unverified), former)
 
 
 def summary(engine: EngineFolder) -> dict[str, Json]:
@@ -231,7 +238,7 @@ def _named_files(candidate: Fields) -> Iterator[tuple[str, str, str]]:
         candidate.refuse(f'template "{template}" is not among its files', "template")
 
 
-def _check_identity(engine: EngineFolder, manifest: Fields) -> None:
+def _check_identity(engine: EngineFolder, manifest: Fields, former: tuple[str, ...]) -> None:
     """Check that the id covers the manifest, and the source hash every compiled file."""
     derived = with_engine_id(manifest.value)["engine_id"]
     manifest.hold("engine_id", derived, "engine id differs from the manifest")
@@ -241,7 +248,7 @@ def _check_identity(engine: EngineFolder, manifest: Fields) -> None:
         return
     digests = {
         name: engine.sha256(name)
-        for name in engine.names
+        for name in engine.names.difference(former)
         if name in SOURCE_DOCUMENTS or _is_compiled(name)
     }
     fact = "compiled files differ from those that the engine was made with"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from netra_build.choose.engine_folder import MANIFEST, SEAL, EngineFolder, is_document
+from netra_build.choose.former_sources import former_sources
 from netra_build.core.canonical_json import Json
 from netra_build.core.errors import BadInput
 from netra_build.load.fields import Fields
@@ -21,9 +22,10 @@ CANDIDATE_SUFFIXES = (
 )
 
 
-def check_inventory(engine: EngineFolder) -> None:
-    """Refuse links and files that nothing names."""
-    known = set(_known_names(engine))
+def check_inventory(engine: EngineFolder) -> tuple[str, ...]:
+    """Refuse links and files that nothing names; return the sources of other engines."""
+    former = former_sources(engine)
+    known = {*_known_names(engine), *former}
     for name in sorted(engine.names):
         if name.endswith("/"):
             continue
@@ -33,6 +35,7 @@ def check_inventory(engine: EngineFolder) -> None:
             raise BadInput(
                 "file is named by no document of the engine", location=engine.location(name)
             )
+    return former
 
 
 def _known_names(engine: EngineFolder) -> Iterator[str]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from netra_build.choose.build_objects import build_engine, refuse_sealed
 from netra_build.choose.engine_folder import MANIFEST, EngineFolder
+from netra_build.choose.former_sources import refuse_former_sources
 from netra_build.choose.verify import verify_engine
 from netra_build.commands.places import library_of, toolchain_of
 from netra_build.commands.rebuild import Rebuilt, rebuild
@@ -42,6 +43,7 @@ def run(options: argparse.Namespace, request: Mapping[str, Any]) -> int:
     library = library_of(options)
     result = verify_engine(folder, RealDisk(), library).summary
     engine = EngineFolder(folder, RealDisk())
+    refuse_former_sources(engine)
     result["built"] = build_engine(engine, toolchain_of(options, library))
     print(canonical_text(result), end="")
     return 0

@@ -7,7 +7,9 @@ import sys
 from pathlib import Path
 
 from netra_build.choose.documents import ARTIFACT_FILES, engine_files
+from netra_build.choose.former_sources import kept_sources
 from netra_build.choose.session import CompileRequest, plan_request
+from netra_build.commands.kept import say_kept
 from netra_build.commands.library_option import add_library_root, library_anchors
 from netra_build.core.canonical_json import canonical_text, parse_object
 from netra_build.core.collector import collector_paused
@@ -41,6 +43,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--strict", action="store_true", help="refuse what the published compiler lets through"
     )
+    parser.add_argument(
+        "--replace", action="store_true", help="remove the sources of another model's engine too"
+    )
     add_library_root(parser)
 
 
@@ -69,7 +74,10 @@ def _run(options: argparse.Namespace) -> int:
     files = engine_files(plan)
     for problem in plan.problems:
         print(f"netra: warning: {problem.line()}", file=sys.stderr)
-    publish_folder(options.output, files, ("generated",), is_engine_file)
+    kept = {} if options.replace else kept_sources(options.output, RealDisk(), files)
+    publish_folder(options.output, files | kept, ("generated",), is_engine_file)
+    if kept:
+        say_kept(options.output, tuple(kept))
     engine = parse_object(files["engine.json"], "engine.json")
     result = {
         "engine": str(options.output),

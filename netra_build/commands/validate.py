@@ -9,7 +9,9 @@ from pathlib import Path
 from netra_build.asm.toolchain import Toolchain
 from netra_build.choose.build_objects import build_engine, refuse_sealed
 from netra_build.choose.engine_folder import EngineFolder
+from netra_build.choose.former_sources import refuse_former_sources
 from netra_build.choose.verify import ValidationOptions, verify_engine
+from netra_build.commands.kept import say_kept
 from netra_build.commands.library_option import add_library_root, library_anchors
 from netra_build.commands.places import add_toolchain, toolchain_of
 from netra_build.core.canonical_json import canonical_text
@@ -50,12 +52,14 @@ def run(options: argparse.Namespace) -> int:
         verdict = verify_engine(options.engine, disk, library, wanted, tools)
     result = verdict.summary
     if options.build:
-        refuse_sealed(EngineFolder(options.engine, disk))
-    if options.build:
         engine = EngineFolder(options.engine, disk)
+        refuse_sealed(engine)
+        refuse_former_sources(engine)
         result["built"] = build_engine(engine, toolchain_of(options, library))
     elif verdict.unverified and tools is None:
         _say_unverified(verdict.unverified)
+    if verdict.former:
+        say_kept(options.engine, verdict.former)
     print(canonical_text(result), end="")
     return 0
 

@@ -6,6 +6,7 @@ per constant, one ``.include`` of the template, one macro call.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -37,6 +38,24 @@ def instance_source(
         "",
     ]
     return "\n".join(lines).encode()
+
+
+_FORM = re.compile(
+    rb"// SPDX-License-Identifier: MIT\n"
+    rb"// Deterministic Netra compiler output; all choices are assembler-time constants\.\n"
+    rb"// Tactic: [A-Za-z0-9_.]+; contract: nk_[0-9a-f]{24}\.\n"
+    rb"\n"
+    rb"(?:\t\.set [A-Za-z_]\w*, -?\d+\n)+"
+    rb"\n"
+    rb'\t\.include "[^"\n]+"\n'
+    rb"\t[\w.$]+ (?P<symbols>[\w.$]+(?:, [\w.$]+)*)\n"
+)
+
+
+def instance_symbols(data: bytes) -> tuple[str, ...]:
+    """Return the macro symbols of a unit as ``instance_source`` writes it; of other text none."""
+    found = _FORM.fullmatch(data)
+    return tuple(found["symbols"].decode("ascii").split(", ")) if found else ()
 
 
 def run(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from netra_build.asm.include_walk import Reader, walk_includes
-from netra_build.asm.lexer import decode_source, macro_names
 from netra_build.asm.published_scan import published_computational_sha256, source_closure_sha256
 from netra_build.asm.source_file import SourceFile, read_source
-from netra_build.asm.statement import Kind
 from netra_build.core.errors import BadInput
 
 
@@ -41,7 +39,7 @@ class Closure:
     @property
     def macros(self) -> Mapping[str, bool]:
         """Every macro name of the closure, and whether it takes the rest of its line."""
-        return macros_of(self.data_by_name)
+        return macros_of(self.files)
 
 
 def include_closure(template: str, read: Reader, location: str) -> Closure:
@@ -51,45 +49,37 @@ def include_closure(template: str, read: Reader, location: str) -> Closure:
     whose symbol is set anywhere else.
     """
     data_by_name = walk_includes(template, read, location, _includes)
-    macros = macros_of(data_by_name)
+    macros = macros_of(read_source(name, data, {}) for name, data in data_by_name.items())
     files = tuple(read_source(name, data, macros) for name, data in data_by_name.items())
     refuse_shared_guards(files)
     return Closure(data_by_name, files)
 
 
-def macros_of(data_by_name: Mapping[str, bytes]) -> dict[str, bool]:
+def macros_of(files: Iterable[SourceFile]) -> dict[str, bool]:
     """Return the macros that any of the files may define."""
     found: dict[str, bool] = {}
-    for name, data in data_by_name.items():
-        for macro, takes_rest in macro_names(decode_source(data, name)).items():
+    for file in files:
+        for macro, takes_rest in file.macros.items():
             found[macro] = found.get(macro, False) or takes_rest
     return found
 
 
-def refuse_shared_guards(files: Iterable[SourceFile]) -> None:
+def refuse_shared_guards(files: Sequence[SourceFile]) -> None:
     """Refuse an include guard whose symbol anything but the guard itself sets."""
     guards: dict[str, str] = {}
-    places: dict[str, list[str]] = {}
     for file in files:
         for guard in file.guards:
             if guard.holds_include:
                 place = f"{file.name}:{file.statements[guard.first].line}"
                 guards.setdefault(guard.symbol, place)
-        for statement in file.statements:
-            if statement.name in (".set", ".equ", ".equiv"):
-                symbol = statement.operands.partition(",")[0].strip()
-            elif statement.kind is Kind.ASSIGNMENT:
-                symbol = statement.name
-            else:
-                continue
-            places.setdefault(symbol, []).append(f"{file.name}:{statement.line}")
     for symbol, place in guards.items():
-        if len(places[symbol]) > 1:
+        places = [f"{file.name}:{line}" for file in files for line in file.settings.get(symbol, ())]
+        if len(places) > 1:
             raise BadInput(
                 f'symbol "{symbol}" of an include guard is also set elsewhere',
                 location=place,
                 expected="one place",
-                got=", ".join(places[symbol][:4]),
+                got=", ".join(places[:4]),
             )
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from netra_build.asm.closure import Closure
+from netra_build.asm.computed_text import INCLUDED
 from netra_build.asm.published_scan import (
     Requirement,
     published_includes,
@@ -14,17 +15,11 @@ from netra_build.asm.published_scan import (
     published_text,
 )
 from netra_build.asm.source_file import SourceFile
-from netra_build.asm.statement import Kind, Statement
-from netra_build.core.canonical_json import canonical_bytes
+from netra_build.asm.statement import Kind
 from netra_build.core.digests import blake3_hex
 
 GUARD_MACRO = "NETRA_REQUIRE_EQ"
 
-_DEBUG_LINES = (".file", ".loc", ".cfi_")
-_SECTION_DIRECTIVES = frozenset(
-    {".section", ".pushsection", ".popsection", ".previous", ".text", ".data", ".bss", ".rodata"}
-)
-_DEBUG_SECTION = re.compile(r'"?\.debug')
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _INTEGER = re.compile(r"[-+]?(?:0[xX][0-9a-fA-F]{1,16}|0[bB][01]{1,64}|[0-9]{1,20})")
 
@@ -44,10 +39,18 @@ def computational_identity(closure: Closure) -> str:
     Comments, blanks, file names, include paths, debug lines and debug sections are no part of
     it; an include counts as the index of the file that it opens.
     """
-    index_by_name = {name: index for index, name in enumerate(closure.names)}
-    return blake3_hex(
-        canonical_bytes([list(_computational(file, index_by_name)) for file in closure.files])
-    )
+    index_by_name = {name: str(index) for index, name in enumerate(closure.names)}
+    files = (_identity_text(file, index_by_name) for file in closure.files)
+    return blake3_hex(f"[{','.join(files)}]\n".encode())
+
+
+def _identity_text(file: SourceFile, index_by_name: Mapping[str, str]) -> str:
+    """Return one file's statements as a canonical JSON list, each include as a number."""
+    if not file.includes:
+        return file.computed_text
+    numbers = [index_by_name[include.name] for include in file.includes]
+    parts = file.computed_text.split(INCLUDED)
+    return "".join(part for pair in zip(parts, [*numbers, ""], strict=True) for part in pair)
 
 
 def guard_requirements(closure: Closure) -> tuple[Requirement, ...]:
@@ -87,43 +90,6 @@ def published_gaps(closure: Closure) -> tuple[Gap, ...]:
         gaps += [Gap(file.name, line, f"{what} is not seen") for line, what in ours - theirs]
         gaps += [Gap(file.name, line, f"{what} is no statement") for line, what in theirs - ours]
     return tuple(sorted(gaps, key=lambda gap: (closure.names.index(gap.file), gap.line, gap.what)))
-
-
-def _computational(file: SourceFile, index_by_name: dict[str, int]) -> Iterator[object]:
-    """Yield the statements that can reach machine code; an include as its file's index."""
-    included = {i.statement_index: index_by_name[i.name] for i in file.includes}
-    in_debug = False
-    for position, statement in enumerate(file.statements):
-        if position in included:
-            yield included[position]
-            in_debug = False
-            continue
-        in_debug = _in_debug_after(statement, in_debug)
-        if in_debug and _is_inert(statement):
-            continue
-        if statement.kind is Kind.DIRECTIVE and statement.name.startswith(_DEBUG_LINES):
-            continue
-        yield statement.text.rstrip(" \t")
-
-
-def _in_debug_after(statement: Statement, in_debug: bool) -> bool:
-    """Follow the current section; whatever could leave a debug section counts as leaving it."""
-    if statement.kind is Kind.DIRECTIVE:
-        if statement.name in (".section", ".pushsection"):
-            return _DEBUG_SECTION.match(statement.operands) is not None
-        if statement.name in _SECTION_DIRECTIVES:
-            return False
-    return in_debug and _is_inert(statement)
-
-
-def _is_inert(statement: Statement) -> bool:
-    """Tell whether a statement inside a debug section can only fill that section."""
-    if statement.kind is Kind.LABEL:
-        return True
-    if statement.kind is not Kind.DIRECTIVE:
-        return False
-    data = (".byte", ".short", ".long", ".quad", ".ascii", ".asciz", ".string", ".uleb", ".sleb")
-    return statement.name.startswith((".section", ".pushsection", *data))
 
 
 def _macros(file: SourceFile) -> Iterator[tuple[int, str]]:

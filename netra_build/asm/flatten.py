@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from netra_build.asm.closure import Closure, refuse_shared_guards
-from netra_build.asm.lexer import decode_source, macro_names
-from netra_build.asm.source_file import SourceFile, read_source
-from netra_build.asm.statement import Statement
+from netra_build.asm.macro_blocks import Block
+from netra_build.asm.source_file import Include, Piece, SourceFile, read_source
 from netra_build.core.errors import BadInput
 
 MAX_UNIT_BYTES = 32 * 1024 * 1024
@@ -25,28 +24,23 @@ def flatten(instance_source: bytes, closure: Closure, location: str = "unit.s") 
     object. Raises ``BadInput`` for an include outside the closure, a file that includes itself
     under no guard, a unit over ``MAX_UNIT_BYTES``, and what ``read_source`` refuses.
     """
-    statements = flat_statements(instance_source, closure, location)
-    return "\n".join([*(statement.text for statement in statements), ""]).encode("utf-8")
+    blocks = flat_blocks(instance_source, closure, location)
+    return "".join([block.text for block in blocks]).encode("utf-8")
 
 
-def flat_statements(
-    instance_source: bytes, closure: Closure, location: str = "unit.s"
-) -> list[Statement]:
-    """Return the statements of the flat unit, refused as ``flatten`` says."""
-    macros = dict(closure.macros)
-    macros.update(macro_names(decode_source(instance_source, location)))
-    main = read_source(location, instance_source, macros)
+def flat_blocks(instance_source: bytes, closure: Closure, location: str = "unit.s") -> list[Block]:
+    """Return the flat unit as blocks, refused as ``flatten`` says."""
+    main = read_source(location, instance_source, closure.macros)
     refuse_shared_guards((*closure.files, main))
     return _Flattening({file.name: file for file in closure.files}).run(main)
 
 
 @dataclass
 class _Frame:
-    """A file being expanded: how far it is, and the statements that its guards skip."""
+    """A file being expanded, and how far it is."""
 
     file: SourceFile
-    includes: Mapping[int, str]
-    skipped: frozenset[int]
+    pieces: tuple[Piece, ...]
     position: int = 0
 
 
@@ -56,34 +50,31 @@ class _Flattening:
     def __init__(self, files: Mapping[str, SourceFile]) -> None:
         self.files = files
         self.seen: set[str] = set()
-        self.statements: list[Statement] = []
+        self.blocks: list[Block] = []
         self.held = 0
         self.stack: list[_Frame] = []
         self.open_count: Counter[str] = Counter()
         """How often each file is open: a second time its guards skip what they can, and a third
         time would go on for ever."""
 
-    def run(self, main: SourceFile) -> list[Statement]:
+    def run(self, main: SourceFile) -> list[Block]:
         self._push(main)
         while self.stack:
             frame = self.stack[-1]
-            if frame.position == len(frame.file.statements):
+            if frame.position == len(frame.pieces):
                 self.stack.pop()
                 self.open_count[frame.file.name] -= 1
                 continue
-            index = frame.position
+            piece = frame.pieces[frame.position]
             frame.position += 1
-            if index in frame.skipped:
-                continue
-            if index in frame.includes:
-                self._enter(frame, index)
-            else:
-                self._emit(frame, index)
-        return self.statements
+            self._hold(piece.size, frame)
+            self.blocks += piece.blocks
+            if piece.include is not None:
+                self._enter(frame, piece.include)
+        return self.blocks
 
-    def _enter(self, frame: _Frame, index: int) -> None:
-        name = frame.includes[index]
-        place = f"{frame.file.name}:{frame.file.statements[index].line}"
+    def _enter(self, frame: _Frame, include: Include) -> None:
+        name, place = include.name, f"{frame.file.name}:{include.line}"
         if name not in self.files:
             raise BadInput(f'included file "{name}" is not in the closure', location=place)
         if self.open_count[name] == 2:
@@ -96,19 +87,10 @@ class _Flattening:
         self._push(self.files[name])
 
     def _push(self, file: SourceFile) -> None:
-        skipped: frozenset[int] = frozenset()
-        if file.name in self.seen:
-            spans = (range(guard.first, guard.last + 1) for guard in file.guards)
-            skipped = frozenset(index for span in spans for index in span)
+        pieces = file.later_pieces if file.name in self.seen else file.first_pieces
         self.seen.add(file.name)
         self.open_count[file.name] += 1
-        includes = {include.statement_index: include.name for include in file.includes}
-        self.stack.append(_Frame(file, includes, skipped))
-
-    def _emit(self, frame: _Frame, index: int) -> None:
-        statement = frame.file.statements[index]
-        self._hold(len(statement.text) + 1, frame)
-        self.statements.append(statement)
+        self.stack.append(_Frame(file, pieces))
 
     def _hold(self, more: int, frame: _Frame) -> None:
         """Count what the unit holds, so that files that double each other come to an end."""

@@ -7,7 +7,7 @@ is a blank, ``#`` comments a line that starts with it, and only a line's end sep
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from netra_build.asm.statement import (
@@ -33,8 +33,12 @@ _SIMPLE = re.compile(
 )
 """A line of one statement without label, assignment, string and comment, as most lines are."""
 
+_NOTHING = re.compile(r"[ \t]*+(?:\Z|//|;|#)")
+"""A line without any statement, as far as its beginning tells."""
+
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:\\.|[^\\\'])\'|//|;|/\*|["\']')
 _METADATA_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|//|;|/\*|"')
+_DIRECTIVE = Kind.DIRECTIVE
 _CONTROL = re.compile(r"[\x01-\x08\x0a-\x1f\x7f]")
 _BEYOND_ASCII = re.compile(r"[^\x00-\x7f]")
 _MACRO_LINE = re.compile(r"[ \t]*\.macro[ \t]+([^\s,]+)(.*)", re.IGNORECASE)
@@ -51,8 +55,24 @@ class _Logical:
     has_comment: bool
     has_inner_comment: bool = False
     """Whether a block comment stands behind the statement's first character."""
-    name: str = ""
-    """What a simple line begins with; empty for every other one."""
+
+
+@dataclass(frozen=True)
+class Lexed:
+    """One source as statements, and what tells which of them call macros of other files."""
+
+    statements: tuple[Statement, ...]
+    texts: tuple[str, ...]
+    """What each statement was classified from; empty for those that no macro's name can change."""
+    commented: frozenset[int]
+    """Indices of the statements with a block comment inside."""
+    macros: Mapping[str, bool]
+    """The macros that the source itself may define, as ``macro_names`` returns them."""
+
+    def heads(self) -> frozenset[str]:
+        """Return every word that would call a macro of that name, as it is written."""
+        pairs = zip(self.statements, self.texts, strict=True)
+        return frozenset(text[: len(statement.name)] for statement, text in pairs if text)
 
 
 def decode_source(data: bytes, location: str) -> list[str]:
@@ -97,30 +117,110 @@ def lex(data: bytes, location: str, macros: Mapping[str, bool]) -> tuple[Stateme
     strings, characters and comments, control characters and non-ASCII text in statements, and
     unusual text in a metadata block.
     """
+    return lex_source(data, location, macros).statements
+
+
+def lex_source(data: bytes, location: str, macros: Mapping[str, bool]) -> Lexed:
+    """Cut one source into statements as ``lex`` does, and tell what they were made from."""
     lines = decode_source(data, location)
-    known = {**macros, **macro_names(lines)}
-    depth = 0
-    found = []
-    for logical in _logical_lines(lines, location):
-        if isinstance(logical, Statement):
-            found.append(_at_depth(logical, depth))
-            continue
-        if logical.name:
-            rest = logical.text[len(logical.name) :]
-            statement = classify(logical.name, rest, logical.line, depth, False, known)
-            depth, inner = _depth_after(statement, depth)
-            found.append(_at_depth(statement, inner))
-            continue
+    own = macro_names(lines)
+    reading = _Reading(lines, location, {**macros, **own})
+    reading.run()
+    statements, texts = tuple(reading.statements), tuple(reading.texts)
+    return Lexed(statements, texts, frozenset(reading.commented), own)
+
+
+def with_macros(lexed: Lexed, macros: Mapping[str, bool]) -> tuple[Statement, ...] | None:
+    """Return the statements when other files define ``macros`` besides the source's own.
+
+    None if they have to be cut anew: a macro hides a directive, or a block comment stands among
+    its arguments.
+    """
+    if any(name.startswith(".") for name in macros):
+        return None
+    statements = list(lexed.statements)
+    for index, text in enumerate(lexed.texts):
+        old = statements[index]
+        if old.name in macros and text:
+            if index in lexed.commented:
+                return None
+            name, rest = old.name, text[len(old.name) :]
+            statements[index] = classify(name, rest, old.line, old.depth, old.has_comment, macros)
+    return tuple(statements)
+
+
+class _Reading:
+    """Collects the statements of one source while its lines go by."""
+
+    def __init__(self, lines: list[str], location: str, known: Mapping[str, bool]) -> None:
+        self.location = location
+        self.known = known
+        self.cursor = _Cursor(lines, location)
+        self.statements: list[Statement] = []
+        self.texts: list[str] = []
+        self.commented: list[int] = []
+        self.depth = 0
+
+    def run(self) -> None:
+        """Read all lines; most are of one statement, the others are cut out with care."""
+        cursor, lines = self.cursor, self.cursor.lines
+        while (number := cursor.number) <= len(lines):
+            line = lines[number - 1]
+            simple = _SIMPLE.fullmatch(line)
+            if simple is not None:
+                cursor.number += 1
+                start, end = simple.span(1)
+                name = line[start:end]
+                self._add(
+                    classify(name, line[end:], number, self.depth, False, self.known), line[start:]
+                )
+                if name == METADATA_START and not line[end:].strip():
+                    self._metadata()
+            elif _NOTHING.match(line):
+                cursor.number += 1
+            else:
+                self._unusual(cursor.statement())
+
+    def _unusual(self, logical: _Logical) -> None:
+        """Add the labels and the statement of a line that holds more than plain words."""
         labels, text = split_labels(logical.text)
         for label in labels:
-            found.append(Statement(logical.line, Kind.LABEL, label, "", f"{label}:", depth))
-        if not text:
-            continue
-        statement = make_statement(text, logical.line, depth, logical.has_comment, known)
-        _refuse_unclear(statement, logical, labels, location)
-        depth, inner = _depth_after(statement, depth)
-        found.append(_at_depth(statement, inner))
-    return tuple(found)
+            self._add(Statement(logical.line, Kind.LABEL, label, "", f"{label}:", self.depth), "")
+        if text:
+            has_comment = logical.has_comment
+            statement = make_statement(text, logical.line, self.depth, has_comment, self.known)
+            _refuse_unclear(statement, logical, labels, self.location)
+            if logical.has_inner_comment:
+                self.commented.append(len(self.statements))
+            self._add(statement, "" if statement.kind is Kind.ASSIGNMENT else text)
+        if logical.text.strip() == METADATA_START:
+            self._metadata()
+
+    def _metadata(self) -> None:
+        """Add the lines of a metadata block, its end included, as finished statements."""
+        cursor = self.cursor
+        while cursor.has_more():
+            number = cursor.number
+            text = _metadata_line(cursor.take(), f"{self.location}:{number}")
+            if text.strip() == METADATA_END:
+                end = Statement(number, _DIRECTIVE, METADATA_END, "", METADATA_END, self.depth)
+                return self._add(end, "")
+            if text:
+                self._add(Statement(number, Kind.METADATA, "", "", text, self.depth), "")
+        raise BadInput(f'"{METADATA_START}" is never ended', location=self.location)
+
+    def _add(self, statement: Statement, text: str) -> None:
+        """Add a statement of the depth reached; an end lies as deep as what it ends."""
+        if statement.kind is _DIRECTIVE:
+            name = statement.name
+            if name == ".macro" or name in REPEATS:
+                self.depth += 1
+            elif name in MACRO_ENDS or name in REPEAT_ENDS:
+                self.depth -= 1
+                statement = statement._replace(depth=self.depth)
+        self.statements.append(statement)
+        # Mostly they are equal, and one is enough to hold.
+        self.texts.append(statement.text if statement.text == text else text)
 
 
 def _refuse_unclear(
@@ -135,52 +235,6 @@ def _refuse_unclear(
         )
     if labels and statement.name == METADATA_START:
         raise BadInput("metadata block must begin on a line of its own", location=place)
-
-
-def _depth_after(statement: Statement, depth: int) -> tuple[int, int]:
-    """Return the depth behind a statement, and the depth at which the statement itself lies."""
-    if statement.kind is Kind.DIRECTIVE:
-        if statement.name == ".macro" or statement.name in REPEATS:
-            return depth + 1, depth
-        if statement.name in MACRO_ENDS or statement.name in REPEAT_ENDS:
-            return depth - 1, depth - 1
-    return depth, depth
-
-
-def _at_depth(statement: Statement, depth: int) -> Statement:
-    if statement.depth == depth:
-        return statement
-    return Statement(
-        statement.line,
-        statement.kind,
-        statement.name,
-        statement.operands,
-        statement.text,
-        depth,
-        statement.has_comment,
-    )
-
-
-def _logical_lines(lines: list[str], location: str) -> Iterator[_Logical | Statement]:
-    """Yield the statements' texts; lines of metadata come as finished statements."""
-    cursor = _Cursor(lines, location)
-    in_metadata = False
-    while cursor.has_more():
-        if in_metadata:
-            number = cursor.number
-            text = _metadata_line(cursor.take(), f"{location}:{number}")
-            if text.strip() == METADATA_END:
-                in_metadata = False
-                yield Statement(number, Kind.DIRECTIVE, METADATA_END, "", METADATA_END)
-            elif text:
-                yield Statement(number, Kind.METADATA, "", "", text)
-            continue
-        logical = cursor.statement()
-        in_metadata = logical.text.strip() == METADATA_START
-        if logical.text.strip(" \t"):
-            yield logical
-    if in_metadata:
-        raise BadInput(f'"{METADATA_START}" is never ended', location=location)
 
 
 class _Cursor:
@@ -199,13 +253,9 @@ class _Cursor:
         return self.lines[self.number - 2]
 
     def statement(self) -> _Logical:
-        """Return the next statement's text without comments; it is empty for a comment line."""
+        """Return the next statement's text without comments, empty when nothing is left."""
         first = self.number
         text = self.take()
-        if simple := _SIMPLE.fullmatch(text):
-            return _Logical(first, text[simple.start(1) :], False, False, simple[1])
-        if text.lstrip(" \t").startswith("#"):
-            return _Logical(first, "", True)
         pieces: list[str] = []
         starts_at = at = 0
         has_comment = False

@@ -7,15 +7,22 @@ include guard, in no macro or repeat body, and no text can be put together that 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 
-from netra_build.asm.lexer import lex
-from netra_build.asm.statement import HEAD, MACRO_ENDS, REPEAT_ENDS, REPEATS, Kind, Statement
+from netra_build.asm.bounded_cache import BoundedCache
+from netra_build.asm.computed_text import computed_text
+from netra_build.asm.lexer import Lexed, lex_source, with_macros
+from netra_build.asm.macro_blocks import Block, macro_blocks
+from netra_build.asm.statement import MACRO_ENDS, REPEAT_ENDS, REPEATS, Kind, Statement
 from netra_build.core.disk import relative_name
 from netra_build.core.errors import BadInput
 
+MAX_REMEMBERED_BYTES = 256 * 1024
+"""Of source text whose statements are held; these take about ten times as much memory."""
+
+_SETTERS = frozenset({".set", ".equ", ".equiv"})
 _QUOTED_PATH = re.compile(r'"([^"\\]+)"')
 _CAN_TRICK = re.compile(r'"|\.inc', re.IGNORECASE)
 _READS_FILES = re.compile(r"\.inc(?:lude|bin)\b", re.IGNORECASE)
@@ -48,13 +55,83 @@ class GuardSpan:
 
 
 @dataclass(frozen=True)
+class Piece:
+    """Statements of a file between two includes, as the blocks of a flat unit."""
+
+    blocks: tuple[Block, ...]
+    size: int
+    """Bytes and line ends, counted as characters."""
+    include: Include | None
+    """What stands behind them; None at the end of the file."""
+
+
+@dataclass(frozen=True, eq=False)
 class SourceFile:
-    """One verified file of assembly text."""
+    """One verified file of assembly text. What is made of it is made once, when asked for."""
 
     name: str
     statements: tuple[Statement, ...]
     includes: tuple[Include, ...]
     guards: tuple[GuardSpan, ...]
+    macros: Mapping[str, bool]
+    """Every macro that it may define, and whether that one takes the rest of its line."""
+
+    @cached_property
+    def settings(self) -> Mapping[str, Sequence[int]]:
+        """The lines on which each symbol is set."""
+        lines: dict[str, list[int]] = {}
+        for statement in self.statements:
+            if statement.name in _SETTERS:
+                symbol = statement.operands.partition(",")[0].strip()
+            elif statement.kind is Kind.ASSIGNMENT:
+                symbol = statement.name
+            else:
+                continue
+            lines.setdefault(symbol, []).append(statement.line)
+        return lines
+
+    @cached_property
+    def computed_text(self) -> str:
+        """What ``computed_text`` makes of the statements."""
+        return computed_text(self.statements, frozenset(i.statement_index for i in self.includes))
+
+    @cached_property
+    def first_pieces(self) -> tuple[Piece, ...]:
+        """The pieces of the file where it is included first."""
+        return self._pieces(())
+
+    @cached_property
+    def later_pieces(self) -> tuple[Piece, ...]:
+        """The pieces of the file where it is included again, without what its guards skip."""
+        return self._pieces(self.guards)
+
+    def _pieces(self, skipped: Sequence[GuardSpan]) -> tuple[Piece, ...]:
+        """Cut the file at its includes; neither they nor guards stand in a macro's body."""
+        gone = {index for guard in skipped for index in range(guard.first, guard.last + 1)}
+        includes = [include for include in self.includes if include.statement_index not in gone]
+        pieces, start = [], 0
+        for include in (*includes, None):
+            end = include.statement_index if include else len(self.statements)
+            kept = [self.statements[index] for index in range(start, end) if index not in gone]
+            size = sum(len(statement.text) + 1 for statement in kept)
+            pieces.append(Piece(tuple(macro_blocks(kept)), size, include))
+            start = end + 1
+        return tuple(pieces)
+
+
+@dataclass(frozen=True)
+class _Plain:
+    """A file as it is when no other file defines macros, and what such macros could change."""
+
+    file: SourceFile
+    lexed: Lexed
+    heads: frozenset[str]
+
+
+_plain_files: BoundedCache[tuple[str, bytes], _Plain] = BoundedCache(MAX_REMEMBERED_BYTES)
+_files: BoundedCache[tuple[str, bytes, frozenset[tuple[str, bool]]], SourceFile] = BoundedCache(
+    MAX_REMEMBERED_BYTES
+)
 
 
 def read_source(name: str, data: bytes, macros: Mapping[str, bool]) -> SourceFile:
@@ -65,24 +142,46 @@ def read_source(name: str, data: bytes, macros: Mapping[str, bool]) -> SourceFil
     become an include when a macro expands. A file that many units share is read once: of the
     macros of others only those matter that the file names.
     """
-    words = _words(data)
-    return _read(name, data, frozenset(item for item in macros.items() if item[0] in words))
+    try:
+        plain = _plain_files.get((name, data), len(data), lambda: _read_plain(name, data))
+    except BadInput:
+        if not macros:
+            raise
+        # With the macros another fault may come first, or what looks like a fault calls one.
+        return _read_with(None, name, data, macros)
+    own = plain.file.macros
+    used = {head: macros[head] for head in plain.heads & macros.keys() if head not in own}
+    if not used:
+        return plain.file
+    key = name, data, frozenset(used.items())
+    return _files.get(key, len(data), lambda: _read_with(plain, name, data, used))
 
 
-@lru_cache(maxsize=256)
-def _words(data: bytes) -> frozenset[str]:
-    """Return every word that could begin a statement, and so call a macro."""
-    return frozenset(HEAD.findall(data.decode("utf-8", "replace")))
+def _read_plain(name: str, data: bytes) -> _Plain:
+    lexed = lex_source(data, name, {})
+    return _Plain(_verified(name, lexed.statements, lexed.macros), lexed, lexed.heads())
 
 
-@lru_cache(maxsize=256)
-def _read(name: str, data: bytes, macros: frozenset[tuple[str, bool]]) -> SourceFile:
-    statements = lex(data, name, dict(macros))
+def _read_with(
+    plain: _Plain | None, name: str, data: bytes, macros: Mapping[str, bool]
+) -> SourceFile:
+    """Read a file, again if it was read, that calls macros of others: arguments are text."""
+    statements = with_macros(plain.lexed, macros) if plain else None
+    if plain is None or statements is None:
+        lexed = lex_source(data, name, macros)
+        return _verified(name, lexed.statements, lexed.macros)
+    # What the walk verifies depends on no blank, and on no call being one.
+    return replace(plain.file, statements=statements)
+
+
+def _verified(
+    name: str, statements: tuple[Statement, ...], macros: Mapping[str, bool]
+) -> SourceFile:
     walk = _Walk(name, statements)
     for index in range(len(statements)):
         walk.visit(index)
     walk.finish()
-    return SourceFile(name, statements, tuple(walk.includes), tuple(walk.guards))
+    return SourceFile(name, statements, tuple(walk.includes), tuple(walk.guards), macros)
 
 
 @dataclass
@@ -160,8 +259,7 @@ class _Walk:
             return ""
         symbol = condition.operands
         sets = (
-            following.name in (".set", ".equ", ".equiv")
-            and following.operands.partition(",")[0].strip() == symbol
+            following.name in _SETTERS and following.operands.partition(",")[0].strip() == symbol
         ) or (following.kind is Kind.ASSIGNMENT and following.name == symbol)
         return symbol if sets and _SYMBOL.fullmatch(symbol) else ""
 

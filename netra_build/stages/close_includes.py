@@ -10,8 +10,8 @@ from typing import Any
 
 from netra_build.asm.closure import Closure, include_closure
 from netra_build.asm.computational import computational_identity
-from netra_build.asm.flatten import flat_statements
-from netra_build.asm.prune import prune_statements
+from netra_build.asm.flatten import flat_blocks
+from netra_build.asm.prune import prune_blocks
 from netra_build.core.canonical_json import Json, pretty_bytes
 from netra_build.core.digests import sha256_hex
 from netra_build.core.graph import Inputs, Outputs, Parameters, Stage
@@ -29,7 +29,7 @@ def run(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
     reached, declared = set(closure.names), set(inputs) - {"unit"}
     if reached != declared:
         raise ValueError(f"{template}: declared {sorted(declared)}, reached {sorted(reached)}")
-    flat = prune_statements(flat_statements(inputs["unit"], closure, location))
+    flat = prune_blocks(flat_blocks(inputs["unit"], closure, location))
     return {"closure": pretty_bytes(_record(template, closure)), "flat": flat}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from blake3 import blake3
 
 from netra_build.asm.closure import Closure, include_closure
 from netra_build.asm.computational import (
@@ -114,3 +115,14 @@ def test_each_gap_is_named_with_its_place():
         Gap("a.inc", 2, 'macro "N a, b // c" is no statement'),
         Gap("a.inc", 2, 'macro "N a, b" is not seen'),
     )
+
+
+def test_the_identity_is_the_digest_of_the_statements_as_canonical_json():
+    files = {
+        "a": '.include "b"\n.include "c"\n.ascii "\\"null\\""\n.include "c"\n',
+        "b": "s_nop 0 // note\n",
+        "c": "",
+    }
+    closure = include_closure("a", lambda name: files[name].encode(), "unit")
+    document = b'[[1,2,".ascii \\"\\\\\\"null\\\\\\"\\"",2],["s_nop 0"],[]]\n'
+    assert computational_identity(closure) == blake3(document).hexdigest()

@@ -109,3 +109,52 @@ def test_ordinary_text_is_no_trick():
         ".macro OP op, a\n\\op \\a, v1\n.endm\nOP v_mov_b32, v0\n"
     )
     assert read_source("f.inc", source.encode(), {}).includes == ()
+
+
+def texts(source: str, macros: dict[str, bool]) -> list[tuple[str, str]]:
+    """Return kind and text of each statement of a file when other files define ``macros``."""
+    found = read_source("f.inc", source.encode(), macros)
+    return [(statement.kind.value, statement.text) for statement in found.statements]
+
+
+def test_the_same_bytes_are_read_again_when_they_call_macros_of_others():
+    source = "CALL  1,   2 // note\nREST  a,   b  // note\ns_nop   0\n"
+    instruction, call = "instruction", "macro call"
+    assert texts(source, {}) == [
+        (instruction, "CALL 1, 2"),
+        (instruction, "REST a, b"),
+        (instruction, "s_nop 0"),
+    ]
+    assert texts(source, {"CALL": False, "REST": True, "OTHER": True}) == [
+        (call, "CALL 1,   2"),
+        (call, "REST a,   b  "),
+        (instruction, "s_nop 0"),
+    ]
+
+
+def test_the_own_macro_stands_before_that_of_another_file():
+    source = ".macro CALL a\n.endm\nCALL  1,   2  // note\n"
+    assert texts(source, {"CALL": True})[-1] == ("macro call", "CALL 1,   2")
+
+
+def test_a_macro_that_hides_a_directive_hides_it_as_it_is_written():
+    source = ".Word  1,   2\n.word  1,   2\n"
+    assert texts(source, {".Word": False}) == [
+        ("macro call", ".Word 1,   2"),
+        ("directive", ".word 1, 2"),
+    ]
+
+
+def test_a_macro_of_another_file_can_hide_what_would_be_refused():
+    assert texts(".end\n", {".end": False}) == [("macro call", ".end")]
+
+
+def test_a_block_comment_among_arguments_of_a_macro_of_another_file_is_refused():
+    source = "s_nop 0\nCALL a/* b */c\n"
+    read_source("f.inc", source.encode(), {})
+    with pytest.raises(BadInput) as caught:
+        read_source("f.inc", source.encode(), {"CALL": False})
+    assert str(caught.value) == (
+        "f.inc:2: block comment among arguments that are taken as text\n"
+        "hint: put the comment on a line of its own"
+    )

@@ -50,7 +50,6 @@ class Bench:
         self.environment = {
             "PATH": os.environ.get("PATH", ""),
             "XDG_CACHE_HOME": str(folder / "cache"),
-            "PYTHONDONTWRITEBYTECODE": "1",
         }
         write_library(self.library, count)
 

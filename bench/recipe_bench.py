@@ -57,7 +57,6 @@ def _measure(folder: Path, name: str, title: str, tools: Toolchain) -> RecipeCos
     environment = {
         "PATH": os.environ.get("PATH", ""),
         "XDG_CACHE_HOME": str(folder / f"cache-{name}"),
-        "PYTHONDONTWRITEBYTECODE": "1",
     }
     command = [sys.executable, "-P", "-m", "SCons", "-j2", f"recipe={name}"]
     ours = measure(command, folder, {**environment, "PYTHONPATH": str(folder)})

@@ -6,7 +6,7 @@ contents it says what would be made there, and the store has the bytes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,9 +18,10 @@ from netra_build.core.product import Product
 from netra_build.core.recording_disk import Looks, RecordingDisk
 from netra_build.core.stamps import Stamp
 from netra_build.core.store import Store
+from netra_build.core.tally import Paths
 
 KIND = "trace"
-FORMAT = "netra-trace-1"
+FORMAT = "netra-trace-2"
 OUTPUTS_BELOW = "build/"
 
 
@@ -43,6 +44,8 @@ class Trace:
     answers: tuple[tuple[str, str, bool], ...]
     listings: tuple[tuple[str, str, tuple[str, ...]], ...]
     outputs: Mapping[str, str]
+    actions: tuple[tuple[str, Paths], ...]
+    """Each action digest, with the outputs that were made by it in the order of their roles."""
     products: tuple[TracedProduct, ...]
     said: tuple[str, ...]
 
@@ -55,6 +58,7 @@ class Trace:
             "answers": [list(answer) for answer in self.answers],
             "listings": [[f, suffix, list(names)] for f, suffix, names in self.listings],
             "outputs": dict(self.outputs),
+            "actions": [[digest, list(names)] for digest, names in self.actions],
             "products": [[p.folder, p.seal, list(p.names)] for p in self.products],
             "said": list(self.said),
         }
@@ -72,6 +76,7 @@ def read_trace(document: Json) -> Trace:
             answers=tuple((str(kind), str(n), bool(a)) for kind, n, a in read["answers"]),
             listings=tuple((str(f), str(s), _names(names)) for f, s, names in read["listings"]),
             outputs={str(name): str(digest) for name, digest in _items(document["outputs"])},
+            actions=tuple((str(digest), _names(names)) for digest, names in read["actions"]),
             products=tuple(
                 TracedProduct(str(f), str(s), _names(names)) for f, s, names in read["products"]
             ),
@@ -98,13 +103,15 @@ def trace_of(
     base: str,
     code: str,
     outputs: Mapping[str, tuple[Stamp, str]],
+    actions: Mapping[Paths, str],
     products: Sequence[TracedProduct],
-    said: Sequence[str],
+    said: Iterable[str],
 ) -> Trace | None:
     """Return the trace of a request that was just finished.
 
     None when it looked outside ``base``, or made something outside the build folder: another
-    checkout says nothing about that. ``looks`` are those at the library alone.
+    checkout says nothing about that. ``looks`` are those at the library alone; ``actions`` are the
+    action digests by outputs.
     """
     seen = {path: digest for path, (_, digest) in looks.files.items() if path not in outputs}
     for path, digest in seen.items():
@@ -128,6 +135,10 @@ def trace_of(
             for (folder, suffix, _), names in looks.listings.items()
         ),
         outputs=made,
+        actions=tuple(
+            (digest, tuple(path.removeprefix(base) for path in paths))
+            for paths, digest in actions.items()
+        ),
         products=tuple(products),
         said=tuple(said),
     )

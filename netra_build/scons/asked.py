@@ -13,6 +13,7 @@ from netra_build.core.nearest import nearest_hint
 from netra_build.release.layout import CODE_OBJECTS, ENGINE
 from netra_build.requests import recipe_names
 from netra_build.scons.methods import library_of
+from netra_build.scons.steps import last_files
 from netra_build.scons.variables import TARGETS, flag, seeds
 from netra_build.stages.tabulate import summary_text
 
@@ -64,7 +65,7 @@ def declare_asked(env: Any, values: Mapping[str, str], targets: Sequence[str]) -
         for name in recipe_names(library_of(env)):
             asked += env.NetraEngine(name, **shared, **product)
     if asked:
-        env.Default(env.Alias("asked", asked))
+        env.Default(env.Alias("asked", last_files(asked)))
 
 
 def _releases(env: Any, values: Mapping[str, str]) -> list[Any]:

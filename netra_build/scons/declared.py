@@ -19,8 +19,9 @@ from netra_build.core.recording_disk import Looks, absolute
 from netra_build.core.run_record import FILE_NAME as RUNS_NAME
 from netra_build.core.run_record import RunRecord
 from netra_build.core.stamps import Stamp, process_start_ns
+from netra_build.core.standing import Standing
 from netra_build.core.store import Store, open_store
-from netra_build.core.tally import Tally
+from netra_build.core.tally import Paths, Tally
 from netra_build.load.library import Library
 from netra_build.scons.nodes import node_is_done
 
@@ -49,6 +50,7 @@ class Declared:
         """What was looked at for the tool chain."""
         self.verify = False
         self._record: OutputRecord | None = None
+        self._standing: Standing | None = None
         self.runs: RunRecord | None = None
         self._store: Store | None = None
         self._is_store_known = False
@@ -67,6 +69,12 @@ class Declared:
             self._record = OutputRecord(path, RealDisk(), verify=self.verify)
             atexit.register(self.finish)
         return self._record
+
+    def standing(self, env: Any) -> Standing:
+        """Return what is known of files and actions; the tool chain has been looked for before."""
+        if self._standing is None:
+            self._standing = Standing(self.record(env), RealDisk(), self.tool_identity)
+        return self._standing
 
     def run_record(self, env: Any) -> RunRecord:
         """Return the record of runs; it is saved with that of outputs."""
@@ -88,6 +96,18 @@ class Declared:
                     return None
                 outputs[absolute(path)] = confirmed
         return outputs
+
+    def confirmed_actions(self) -> dict[Paths, str]:
+        """Return the action digest of all that was up to date or made, by absolute outputs."""
+        record, found = self._record, dict[Paths, str]()
+        if record is None:
+            return found
+        for node, action, execution in self.nodes:
+            paths = execution.folders.names(action.outputs)
+            digest = record.action_digest(paths) if node_is_done(node) else None
+            if digest:
+                found[tuple(map(absolute, paths))] = digest
+        return found
 
     def traced_products(self) -> list[tuple[str, str, frozenset[str]]]:
         """Return the folders that hold a whole product alone, each with its seal and all names."""

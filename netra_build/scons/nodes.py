@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from typing import Any
 
 import SCons.Builder
@@ -11,19 +10,15 @@ import SCons.Node
 import SCons.Node.FS
 import SCons.Util
 from SCons.Action import Action as SConsAction
-from SCons.Node.Python import ValueWithMemo
 
-from netra_build.core.canonical_json import Json, canonical_text
-from netra_build.core.code_digest import code_digest
-from netra_build.core.digests import blake3_hex
+from netra_build.core.canonical_json import canonical_text
 from netra_build.core.errors import NetraError
 from netra_build.core.execute import Execution
 from netra_build.core.graph import Action, Place, Root
 from netra_build.core.recording_disk import absolute
+from netra_build.core.tally import Paths
 from netra_build.scons.cache import StoreCache, make
-
-LONGEST_SHOWN = 400
-"""Characters of a parameter that an explanation still shows."""
+from netra_build.scons.steps import Step, StepFile
 
 
 def content_changed(
@@ -34,8 +29,8 @@ def content_changed(
     SCons reuses a stored signature for a file that is older than two days and has the same
     whole-second time stamp; the file is hashed here instead, once a run.
     """
-    is_file = isinstance(dependency, SCons.Node.FS.File)
-    if is_file and "netra_hashed" not in dependency.attributes.__dict__:
+    is_plain = isinstance(dependency, SCons.Node.FS.File) and not isinstance(dependency, StepFile)
+    if is_plain and "netra_hashed" not in dependency.attributes.__dict__:
         dependency.get_ninfo().csig = SCons.Util.hash_signature(_contents(dependency))
         dependency.attributes.netra_hashed = True
     try:
@@ -60,6 +55,7 @@ def declare_graph(env: Any, execution: Execution) -> list[Any]:
     An action that was declared already, with the same files, is taken as it is.
     """
     declared = env["NETRA_DECLARED"]
+    env = env.Override({"CACHEDIR_CLASS": StoreCache})  # a cache of the user's keeps its own
     nodes: list[Any] = []
     cleared = _places_to_clear(execution)
     for action in execution.graph.actions:
@@ -77,30 +73,18 @@ def declare_graph(env: Any, execution: Execution) -> list[Any]:
 
 
 def _declare_action(
-    env: Any, action: Action, paths: tuple[str, ...], execution: Execution, must_run: bool
+    env: Any, action: Action, paths: Paths, execution: Execution, must_run: bool
 ) -> list[Any]:
-    declared, folders = env["NETRA_DECLARED"], execution.folders
+    declared, folders, fs = env["NETRA_DECLARED"], execution.folders, env.fs
     for _, place in (*action.inputs, *action.hints):
         if place not in execution.graph.producers:
             declared.looks.saw_file(absolute(folders.path(place)))
-    known = declared.node_by_path
-    inputs = [str(folders.path(place)) for _, place in action.inputs]
-    sources = [known.get(path) or env.File(path) for path in inputs]
-    made: list[Any] = _BUILDER(
-        env,
-        [env.File(path) for path in paths],
-        [*sources, *_values(env, action)],
-        NETRA_ACTION=action,
-        NETRA_EXECUTION=execution,
-        CACHEDIR_CLASS=StoreCache,  # for these nodes alone; a cache of the user's keeps its own
-    )
-    is_altered = declared.record(env).is_altered(paths)
-    if is_altered or must_run:
-        env.AlwaysBuild(made)  # SCons asks only whether a target exists
-    if is_altered:
-        made[0].attributes.netra_altered = True
-    env.Precious(made)  # else SCons removes a file first, and a failure leaves a product without it
-    return made
+    inputs = folders.names(action.inputs)
+    sources = [declared.node_by_path.get(path) or fs.File(path) for path in inputs]
+    targets = [fs.File(path) for path in paths]
+    step = Step(action, execution, declared.standing(env), (inputs, paths), must_run=must_run)
+    step.attach(env, _BUILDER, _DOING, targets, sources)
+    return targets
 
 
 def _places_to_clear(execution: Execution) -> frozenset[Place]:
@@ -118,40 +102,10 @@ def _places_to_clear(execution: Execution) -> frozenset[Place]:
     return frozenset(place for place in execution.graph.producers if place.root is Root.OUT)
 
 
-def _values(env: Any, action: Action) -> list[Any]:
-    """Return one named value per parameter, the stage's code digest and the tool identity.
-
-    ``--debug=explain`` then names the parameter that changed, with the old and new value.
-    """
-    named = dict(_named_parameters(action.parameters))
-    named[f"code of stage {action.stage.name}"] = code_digest(action.stage.module)
-    named["roles"] = _shown(", ".join(f"{role}={place}" for role, place in action.inputs))
-    if action.stage.uses_tools:
-        for name, value in env["NETRA_DECLARED"].tool_identity.items():
-            named[f"tool {name}"] = value
-    return [ValueWithMemo(f"{name}: {text}", name=name) for name, text in named.items()]
-
-
-def _named_parameters(parameters: Iterable[tuple[str, Json]]) -> Iterator[tuple[str, str]]:
-    """Yield name and text of each parameter; one that is an object gives one for each key."""
-    for name, value in parameters:
-        parts = value.items() if isinstance(value, dict) and value else [("", value)]
-        for key, part in parts:
-            dotted = f"{name}.{key}" if key else name
-            yield f"parameter {dotted}", _shown(canonical_text(part).rstrip())
-
-
-def _shown(text: str) -> str:
-    """Return a text as it is, or the digest of a long one, which nobody would read."""
-    if len(text) <= LONGEST_SHOWN:
-        return text
-    return f"{len(text)} characters, blake3 {blake3_hex(text.encode())}"
-
-
 def _build(target: list[Any], source: list[Any], env: Any) -> int:
     """Run the action behind a node; a failure becomes one ``BuildError`` with our message."""
     try:
-        make(target[0], source, env)
+        make(target[0].executor)
     except NetraError as error:
         raise SCons.Errors.BuildError(
             node=target, errstr=str(error), status=error.status, exitstatus=2
@@ -160,10 +114,10 @@ def _build(target: list[Any], source: list[Any], env: Any) -> int:
 
 
 def _build_line(target: list[Any], source: list[Any], env: Any) -> str:
-    action: Action = env["NETRA_ACTION"]
+    step: Step = target[0].executor
     if not env.get("NETRA_VERBOSE"):
-        return action.line()
-    return "\n".join([action.line(), *_detail(action, env["NETRA_EXECUTION"])])
+        return step.action.line()
+    return "\n".join([step.action.line(), *_detail(step.action, step.execution)])
 
 
 def _detail(action: Action, execution: Execution) -> list[str]:
@@ -177,5 +131,6 @@ def _detail(action: Action, execution: Execution) -> list[str]:
     return lines
 
 
-_BUILDER = SCons.Builder.Builder(action=SConsAction(_build, _build_line))
-"""One for all actions: SCons takes the signature of its function apart once, not for each."""
+_DOING = SConsAction(_build, _build_line)
+_BUILDER = SCons.Builder.Builder(action=_DOING)
+"""One for all nodes, which makes them derived ones; each has an executor of its own."""

@@ -53,7 +53,10 @@ def restore_request(env: Any, door: Door) -> Trace | None:
                 continue
             written = restore(trace, base, store)
             if written is not None:
-                declared.record(env).note(written)
+                record = declared.record(env)
+                record.note(written)
+                for digest, names in trace.actions:
+                    record.note_action(names, digest)
                 _remember(declared, door, trace, looks, written)
                 return trace
         except NetraError:
@@ -93,8 +96,15 @@ def keep_request(env: Any, door: Door, finished: Finished) -> None:
         TracedProduct(folder.removeprefix(finished.base), seal, tuple(sorted(names)))
         for folder, seal, names in declared.traced_products()
     ]
+    actions = declared.confirmed_actions()
     trace = trace_of(
-        declared.looks, finished.base, _code(env), finished.outputs, products, [*finished.said]
+        declared.looks,
+        finished.base,
+        _code(env),
+        finished.outputs,
+        actions,
+        products,
+        finished.said,
     )
     if trace is not None:
         keep_trace(store, key, trace, finished.base, RealDisk())

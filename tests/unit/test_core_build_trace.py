@@ -67,9 +67,14 @@ def build(base: str) -> dict:
     return made
 
 
+def actions(base: str) -> dict[tuple[str, ...], str]:
+    """Return the action digest by the outputs of each action."""
+    return {tuple(base + name for name in OUTPUTS): "digest"}
+
+
 def made_trace(base: str) -> Trace:
     """Build in a checkout and return the trace."""
-    trace = trace_of(look(base), base, "code", build(base), [PRODUCT], ["said"])
+    trace = trace_of(look(base), base, "code", build(base), actions(base), [PRODUCT], ["said"])
     assert trace is not None
     return trace
 
@@ -104,6 +109,7 @@ def test_another_checkout_of_the_same_is_restored(
     assert written == {name: blake3_hex(text.encode()) for name, text in OUTPUTS.items()}
     assert contents(base) == OUTPUTS
     assert kept.said == ("said",)
+    assert kept.actions == (("digest", tuple(OUTPUTS)),)
 
 
 def test_a_trace_holds_no_absolute_path(tmp_path: Path, kept: Trace) -> None:
@@ -211,12 +217,12 @@ def test_what_looks_outside_the_checkout_has_no_trace(tmp_path: Path) -> None:
     outputs = build(base)
     looks = look(base)
     RecordingDisk(looks).exists(tmp_path / "model.json")
-    assert trace_of(looks, base, "code", outputs, [], []) is None
+    assert trace_of(looks, base, "code", outputs, {}, [], []) is None
     looks = look(base)
     looks.environment["ROCM_PATH"] = "/opt/rocm"
-    assert trace_of(looks, base, "code", outputs, [], []) is None
+    assert trace_of(looks, base, "code", outputs, {}, [], []) is None
     elsewhere = {str(tmp_path / "out/x"): next(iter(outputs.values()))}
-    assert trace_of(look(base), base, "code", {**outputs, **elsewhere}, [], []) is None
+    assert trace_of(look(base), base, "code", {**outputs, **elsewhere}, {}, [], []) is None
 
 
 def test_the_code_is_known_by_contents_not_by_place(tmp_path: Path) -> None:

@@ -1,0 +1,226 @@
+"""Our actions as SCons sees them: an executor for each, and a file node for each of its outputs.
+
+Nodes of SCons's own take apart, hash, compare and store a signature for every file and parameter,
+which costs more than assembling a kernel. Ours are files like any other to whoever builds on them,
+but whether they are up to date is asked once for all outputs of an action, by its action digest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import SCons.Action
+import SCons.Errors
+import SCons.Executor
+import SCons.Node
+import SCons.Node.FS
+import SCons.Util
+
+from netra_build.core.digests import blake3_hex
+from netra_build.core.errors import NetraError
+from netra_build.core.execute import ActionRun, Execution, prepare_run
+from netra_build.core.graph import Action
+from netra_build.core.ingredients import ingredients_of
+from netra_build.core.standing import Decision, Standing
+from netra_build.core.tally import Paths
+
+EXPLAINED = " " * 11
+"""How SCons indents the causes of ``--debug=explain``."""
+
+
+class Step(SCons.Executor.Executor):  # type: ignore[misc]
+    """What makes the targets of one action, and whether it has to."""
+
+    def __init__(
+        self,
+        action: Action,
+        execution: Execution,
+        standing: Standing,
+        paths: tuple[Paths, Paths],
+        *,
+        must_run: bool,
+    ) -> None:
+        """``paths`` are those of inputs and outputs, in the order of their roles."""
+        super().__init__([])
+        self.action = action
+        self.execution = execution
+        self.standing = standing
+        self.input_paths, self.output_paths = paths
+        self.must_run = must_run
+        self.decision: Decision | None = None
+        self.prepared: ActionRun | None = None
+        """What was read for the action, until it is made."""
+        self.is_restored = False
+        self._targets: list[Any] = []
+        self._sources: list[Any] = []
+        self._has_to_run: bool | None = None
+
+    def attach(
+        self, env: Any, builder: Any, doing: Any, targets: list[Any], sources: list[Any]
+    ) -> None:
+        """Make ``targets`` the files of this step, which ``doing`` makes of ``sources``."""
+        self.env, self.action_list = env, [doing]
+        self.batches = [SCons.Executor.Batch(targets, sources)]
+        self._targets, self._sources = targets, list(dict.fromkeys(sources))
+        for target in targets:
+            if target.has_builder():
+                raise SCons.Errors.UserError(f"{target} is made in two ways")
+            target.__class__ = StepFile
+            target.builder, target.env, target.executor = builder, env, self
+            target.is_explicit = True
+            target.sources, target.implicit = self._sources, []
+
+    def get_all_targets(self) -> list[Any]:
+        """Return the nodes of all outputs."""
+        return self._targets
+
+    def get_action_targets(self) -> list[Any]:
+        """Return the nodes of all outputs."""
+        return self._targets
+
+    def get_all_children(self) -> list[Any]:
+        """Return what has to be looked at first: the inputs, and what a user's script adds."""
+        if any(target.depends or target.ignore_set for target in self._targets):
+            children: list[Any] = super().get_all_children()
+            return children
+        return self._sources
+
+    def get_all_prerequisites(self) -> list[Any]:
+        """Return what a user's script wants built before."""
+        if all(target.prerequisites is None for target in self._targets):
+            return []
+        found: list[Any] = super().get_all_prerequisites()
+        return found
+
+    def get_build_env(self) -> Any:
+        """Return the environment that all steps of a product share."""
+        return self.env
+
+    def cleanup(self) -> None:
+        """Keep everything: there is nothing that could be computed anew."""
+
+    def has_to_run(self) -> bool:
+        """Tell whether the action has to run; decided once, when all its inputs are there."""
+        if self._has_to_run is None:
+            self.decision = self.standing.decision(self.action, self.input_paths)
+            self._has_to_run = (
+                self.must_run
+                or self.decision is None
+                or not self.standing.stands(self.output_paths, self.noted_digest(self.decision))
+            )
+        return self._has_to_run
+
+    def noted_digest(self, decision: Decision) -> str:
+        """Return what an action is known by in the record: its digest, and what it depends on.
+
+        A user's script may name further files that it has to follow (``Depends``).
+        """
+        added = dict.fromkeys(node for target in self._targets for node in target.depends)
+        if not added:
+            return decision.digest
+        texts = [decision.digest, *(f"{node}\n{node.get_csig()}" for node in added)]
+        return blake3_hex("\n".join(texts).encode("utf-8", "surrogatepass"))
+
+    def prepare_run(self) -> ActionRun:
+        """Read the inputs of the action; raise its ``NetraError`` if one cannot be read."""
+        is_always = self._targets[0].always_build or self.must_run
+        return prepare_run(self.action, self.execution, is_always=is_always)
+
+    def decided_for(self, run: ActionRun) -> Decision:
+        """Return the decision about the bytes that ``run`` has read, whenever they were written."""
+        if self.decision is not None and self.decision.input_digests == run.input_digests:
+            return self.decision
+        return Decision(run.digest(), run.input_digests)
+
+    def reasons(self) -> list[str]:
+        """Return why the action has to run, in words."""
+        decider, standing = self.execution.decider, self.standing
+        if decider is None:
+            return []
+        path_of = self.execution.folders.path
+        made_from = ingredients_of(
+            self.action,
+            lambda place: str(path_of(place)),
+            lambda _, place: standing.file_digest(str(path_of(place))) or "",
+            decider.identity,
+        )
+        found = decider.reasons(self.action, self.output_paths, made_from)
+        return [reason.text() for reason in found]
+
+
+class StepFile(SCons.Node.FS.File):  # type: ignore[misc]
+    """A file that one of our actions makes.
+
+    It has no signature of its own in SCons's file. Whoever depends on it sees the BLAKE3 of its
+    bytes as its content signature. A node that SCons knows already becomes one of this class.
+    """
+
+    __slots__ = ()
+
+    def is_up_to_date(self) -> bool:
+        """Ask the step, which decides for all its files."""
+        return not self.executor.has_to_run()
+
+    def changed(self, node: Any = None, allowcache: bool = False) -> bool:
+        """Ask the step, as ``is_up_to_date``."""
+        return bool(self.executor.has_to_run())
+
+    def get_csig(self) -> str:
+        """Return the BLAKE3 of the file; that of no bytes when there is none."""
+        return self.executor.standing.file_digest(str(self)) or blake3_hex(b"")
+
+    def get_ninfo(self) -> Any:
+        """Return what SCons stores of a file in the signature of one that is made from it."""
+        ninfo = super().get_ninfo()
+        if self.state in (SCons.Node.executed, SCons.Node.up_to_date):
+            ninfo.csig = self.get_csig()
+            ninfo.timestamp, ninfo.size = self.get_timestamp(), self.get_size()
+        return ninfo
+
+    def scan(self) -> None:
+        """Look for nothing: an action declares all that it reads."""
+
+    def make_ready(self) -> None:
+        """Do nothing: no signature is taken apart."""
+
+    def prepare(self) -> None:
+        """Refuse what a user's script made it depend on and is not there; keep the old file."""
+        for node in self.depends:
+            if node.missing():
+                text = f"Explicit dependency `{node}' not found, needed by target `{self}'."
+                raise SCons.Errors.StopError(text)
+
+    def built(self) -> None:
+        """Let nodes of SCons's own that wait for this file look for what it includes again."""
+        for parent in self.waiting_parents:
+            if not isinstance(parent, StepFile):
+                for node in (parent, *getattr(parent, "target_peers", ())):
+                    node.implicit = None
+        if not SCons.Action.execute_actions:
+            self.executor.standing.doubt([str(self)])
+        self.clear_memoized_values()
+
+    def visited(self) -> None:
+        """Store nothing."""
+
+    def release_target_info(self) -> None:
+        """Keep everything: it is little."""
+
+    def push_to_cache(self) -> None:
+        """Do nothing: the store has it already."""
+
+    def explain(self) -> str:
+        """Return the text of ``--debug=explain``: the reasons that are recorded, too."""
+        try:
+            reasons = self.executor.reasons()
+        except NetraError as error:
+            reasons = [error.line()]
+        lines = reasons or ["it is to be made always"]
+        return f"rebuilding `{self}' because:\n" + "".join(f"{EXPLAINED}{one}\n" for one in lines)
+
+
+def last_files(nodes: Sequence[Any]) -> list[Any]:
+    """Return those of our nodes that nothing among them is made from: they bring all others."""
+    used = {source for node in nodes for source in node.sources}
+    return [node for node in nodes if node not in used]

@@ -32,6 +32,9 @@ class Declared:
     def __init__(self) -> None:
         self.action_by_paths: dict[tuple[str, ...], Any] = {}
         self.node_by_path: dict[str, Any] = {}
+        """Nodes of what actions make."""
+        self.source_by_path: dict[str, Any] = {}
+        """Nodes of what they read and none of them makes."""
         self.toolchain: Toolchain | None = None
         self.tool_identity: dict[str, str] = {}
         self.has_path_tools = False

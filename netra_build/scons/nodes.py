@@ -50,7 +50,7 @@ def node_is_done(node: Any) -> bool:
 
 
 def declare_graph(env: Any, execution: Execution) -> list[Any]:
-    """Declare a node for every action of a graph and return the nodes of its products.
+    """Declare a node for every file of a graph's actions and return them, in their order.
 
     An action that was declared already, with the same files, is taken as it is.
     """
@@ -58,8 +58,9 @@ def declare_graph(env: Any, execution: Execution) -> list[Any]:
     env = env.Override({"CACHEDIR_CLASS": StoreCache})  # a cache of the user's keeps its own
     nodes: list[Any] = []
     cleared = _places_to_clear(execution)
+    _look_at_sources(declared, execution)
     for action in execution.graph.actions:
-        paths = tuple(str(execution.folders.path(place)) for _, place in action.outputs)
+        paths = execution.folders.names(action.outputs)
         known = declared.action_by_paths.setdefault(paths, action)
         if known is not action and known != action:
             raise ValueError(f"{paths[0]} is made in two ways")
@@ -72,15 +73,27 @@ def declare_graph(env: Any, execution: Execution) -> list[Any]:
     return nodes
 
 
+def _look_at_sources(declared: Any, execution: Execution) -> None:
+    """Note every file that the graph reads and does not make."""
+    producers = execution.graph.producers
+    used = {p for a in execution.graph.actions for _, p in (*a.inputs, *a.hints)}
+    for place in used:
+        if place not in producers:
+            declared.looks.saw_file(absolute(execution.folders.path(place)))
+
+
 def _declare_action(
     env: Any, action: Action, paths: Paths, execution: Execution, must_run: bool
 ) -> list[Any]:
-    declared, folders, fs = env["NETRA_DECLARED"], execution.folders, env.fs
-    for _, place in (*action.inputs, *action.hints):
-        if place not in execution.graph.producers:
-            declared.looks.saw_file(absolute(folders.path(place)))
-    inputs = folders.names(action.inputs)
-    sources = [declared.node_by_path.get(path) or fs.File(path) for path in inputs]
+    declared, fs = env["NETRA_DECLARED"], env.fs
+    known, read = declared.node_by_path, declared.source_by_path
+    inputs = execution.folders.names(action.inputs)
+    sources = []
+    for path in inputs:
+        node = known.get(path) or read.get(path)
+        if node is None:
+            node = read[path] = fs.File(path)
+        sources.append(node)
     targets = [fs.File(path) for path in paths]
     step = Step(action, execution, declared.standing(env), (inputs, paths), must_run=must_run)
     step.attach(env, _BUILDER, _DOING, targets, sources)

@@ -159,3 +159,86 @@ def test_a_cache_of_scons_s_never_serves_our_nodes(
     assert done.status == 0, done.errors
     assert "Retrieved `own' from cache" in done.output
     assert done.actions.count("ASM") == 4
+
+
+def with_nodes(repository: Path, text: str) -> None:
+    """Let the SConstruct declare nodes of its own beside ours."""
+    imports = SCONSTRUCT.replace("import Environment,", "import Copy, Environment,")
+    (repository / "SConstruct").write_text(f"{imports}{text}")
+
+
+def edit_kernel(repository: Path) -> None:
+    """Change an instruction of the second kernel."""
+    template = repository / "library/kernels/gfx950/templates/own/fill_b.inc"
+    template.write_text(template.read_text().replace("v_mov_b32_e32 v1", "v_not_b32_e32 v1"))
+
+
+OWN = """
+objects = [node for node in engine if str(node).startswith("out/engine/hsaco/")]
+for index, node in enumerate(objects):
+    env.Default(env.Command(f"own/{index}", node, Copy("$TARGET", "$SOURCE")))
+"""
+
+
+def test_nodes_of_a_user_follow_the_bytes_of_ours(repository: Path, installed: Path) -> None:
+    with_nodes(repository, OWN)
+    assert scons(repository, installed).output.count("Copy(") == 2
+    template = repository / "library/kernels/gfx950/templates/own/fill_b.inc"
+    template.write_text(template.read_text() + "// a remark\n")
+    done = scons(repository, installed)
+    assert "CLOSE" in done.actions
+    assert "Copy(" not in done.output
+    edit_kernel(repository)
+    done = scons(repository, installed)
+    assert done.status == 0, done.errors
+    [line] = [line for line in done.output.splitlines() if line.startswith("Copy(")]
+    source = line.split('"')[3]
+    copy = repository / line.split('"')[1]
+    assert source.startswith("out/engine/hsaco/")
+    assert copy.read_bytes() == (repository / source).read_bytes()
+    assert "Copy(" not in scons(repository, installed).output
+
+
+def test_an_action_of_ours_follows_what_a_user_makes_it_depend_on(
+    repository: Path, installed: Path
+) -> None:
+    with_nodes(repository, 'env.Depends(engine[-1], "policy")\n')
+    policy = repository / "policy"
+    done = scons(repository, installed)
+    assert done.status == 2
+    assert "Explicit dependency `policy' not found" in done.errors
+    policy.write_text("one")
+    assert scons(repository, installed).status == 0
+    assert scons(repository, installed).actions == []
+    policy.write_text("two")
+    assert scons(repository, installed).actions == ["SEALED"]
+    policy.write_text("one")
+    assert scons(repository, installed).actions == ["SEALED"]
+    assert scons(repository, installed).actions == []
+
+
+def test_a_file_is_not_made_in_two_ways(repository: Path, installed: Path) -> None:
+    other = 'env.Command("out/engine/engine.json", "SConstruct", Copy("$TARGET", "$SOURCE"))\n'
+    text = SCONSTRUCT.replace("import Environment,", "import Copy, Environment,")
+    (repository / "SConstruct").write_text(text.replace("engine =", f"{other}engine =", 1))
+    done = scons(repository, installed)
+    assert done.status == 2
+    assert "out/engine/engine.json is made in two ways" in done.errors
+    assert not (repository / "out").exists()
+
+
+def test_questions_of_scons_are_answered(repository: Path, installed: Path) -> None:
+    would = scons(repository, installed, "-n")
+    assert would.status == 0, would.errors
+    assert not (repository / "out").exists()
+    assert scons(repository, installed, "-q").status == 1
+    done = scons(repository, installed)
+    assert would.actions == done.actions
+    assert scons(repository, installed, "-q").status == 0
+    edit_kernel(repository)
+    assert scons(repository, installed, "-q").status == 1
+    shown = scons(repository, installed, "-n")
+    assert set(shown.actions) >= {"INST", "CLOSE", "ASM", "LINK", "SEALED"}
+    tree = scons(repository, installed, "--tree=all", "-n").output
+    assert "library/kernels/gfx950/templates/own/fill_b.inc" in tree
+    assert ".linked.hsaco" in tree

@@ -1,0 +1,116 @@
+"""An action stands while its digest and the bytes of its outputs are those of its last run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from netra_build.core.digests import blake3_hex
+from netra_build.core.disk import RealDisk
+from netra_build.core.graph import Action, Place, Root, Stage
+from netra_build.core.output_record import OutputRecord
+from netra_build.core.standing import Standing
+
+MODULE = "netra_build.stages.copy_files"
+STAGE = Stage("copy", "COPY", MODULE, lambda inputs, parameters, tools: dict(inputs))
+ACTION = STAGE.apply(
+    "x",
+    {"in": Place(Root.SOURCE, "in")},
+    {"out": Place(Root.WORK, "out")},
+    {"width": 1},
+)
+
+
+class Build:
+    """One action's files in a folder, and what a build finds there."""
+
+    def __init__(self, folder: Path, tools: dict[str, str] | None = None) -> None:
+        self.given, self.made = folder / "in", folder / "out"
+        self.record = OutputRecord(folder / "outputs.json", RealDisk())
+        self.standing = Standing(self.record, RealDisk(), tools or {})
+
+    def stands(self, action: Action = ACTION) -> bool:
+        decision = self.standing.decision(action, (str(self.given),))
+        return decision is not None and self.standing.stands((str(self.made),), decision.digest)
+
+    def run(self, action: Action = ACTION) -> None:
+        decision = self.standing.decision(action, (str(self.given),))
+        assert decision is not None
+        self.made.write_bytes(self.given.read_bytes())
+        written = {str(self.made): blake3_hex(self.made.read_bytes())}
+        self.standing.note(written, (str(self.made),), decision.digest)
+        self.record.save()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "in").write_text("given")
+    Build(tmp_path).run()
+    return tmp_path
+
+
+def test_what_ran_stands(folder: Path) -> None:
+    assert Build(folder).stands()
+
+
+def test_nothing_stands_before_it_ran(tmp_path: Path) -> None:
+    (tmp_path / "in").write_text("given")
+    (tmp_path / "out").write_text("given")
+    assert not Build(tmp_path).stands()
+
+
+def test_an_input_of_other_bytes(folder: Path) -> None:
+    (folder / "in").write_text("other")
+    assert not Build(folder).stands()
+    (folder / "in").write_text("given")
+    assert Build(folder).stands()
+
+
+@pytest.mark.parametrize("text", ["Given", ""])
+def test_an_altered_output(folder: Path, text: str) -> None:
+    (folder / "out").write_text(text)
+    assert not Build(folder).stands()
+
+
+def test_a_missing_input_or_output(folder: Path) -> None:
+    (folder / "out").unlink()
+    assert not Build(folder).stands()
+    Build(folder).run()
+    (folder / "in").unlink()
+    assert not Build(folder).stands()
+
+
+def test_other_parameters_roles_and_tools(folder: Path) -> None:
+    assert not Build(folder).stands(replace(ACTION, parameters=(("width", 2),)))
+    assert not Build(folder).stands(replace(ACTION, inputs=(("of", ACTION.inputs[0][1]),)))
+    assert not Build(folder).stands(replace(ACTION, stage=replace(STAGE, name="move")))
+    using = replace(ACTION, stage=replace(STAGE, uses_tools=True))
+    Build(folder, {"assembler": "1"}).run(using)
+    assert Build(folder, {"assembler": "1"}).stands(using)
+    assert not Build(folder, {"assembler": "2"}).stands(using)
+
+
+def test_what_ran_on_other_bytes_than_were_decided_on(folder: Path) -> None:
+    """The digest that is noted is that of what was read: an edit taken back runs it again."""
+    build = Build(folder)
+    (folder / "in").write_text("edited meanwhile")
+    build.run()
+    (folder / "in").write_text("given")
+    assert not Build(folder).stands()
+
+
+def test_the_digest_of_what_a_run_wrote_is_known_at_once(folder: Path) -> None:
+    build = Build(folder)
+    build.standing.note({str(folder / "out"): "digest"}, (str(folder / "out"),), "action")
+    assert build.standing.file_digest(str(folder / "out")) == "digest"
+    build.standing.doubt([str(folder / "out")])
+    assert build.standing.file_digest(str(folder / "out")) is None
+
+
+def test_a_file_is_read_once(folder: Path) -> None:
+    build = Build(folder)
+    first = build.standing.file_digest(str(folder / "in"))
+    (folder / "in").write_text("other")
+    assert build.standing.file_digest(str(folder / "in")) == first == blake3_hex(b"given")

@@ -19,8 +19,19 @@ FilesState = tuple[tuple[int, ...], ...]
 """What changes when any of some files does."""
 
 _Library = tuple[str, Path | None]
-_Part = tuple[str, Path | None, tuple[int, ...]]
+ProgramParts = tuple[tuple[str, Path | None, tuple[int, ...]], ...]
 """Name, file and state of the program or of one library; a library not found has no file."""
+
+
+def program_parts(program: Path, library_path: tuple[Path, ...], disk: Disk) -> ProgramParts:
+    """Return the program and each of its libraries with their states as they are now.
+
+    Raises ``BadInput`` when the program is missing.
+    """
+    stamp = file_stamp(program)
+    libraries = _libraries(stamp, program, library_path, disk)  # type: ignore[arg-type]
+    files = (("program", program), *libraries)
+    return tuple((name, path, file_state(path) if path else ()) for name, path in files)
 
 
 def program_digest(program: Path, library_path: tuple[Path, ...], disk: Disk) -> str:
@@ -28,10 +39,7 @@ def program_digest(program: Path, library_path: tuple[Path, ...], disk: Disk) ->
 
     Raises ``BadInput`` when the program is missing.
     """
-    stamp = file_stamp(program)
-    libraries = _libraries(stamp, program, library_path, disk)  # type: ignore[arg-type]
-    files = (("program", program), *libraries)
-    return _digest(tuple((name, path, file_state(path) if path else ()) for name, path in files))
+    return parts_digest(program_parts(program, library_path, disk))
 
 
 def programs_state(
@@ -59,6 +67,7 @@ def _libraries(
 
 
 @lru_cache(maxsize=64)
-def _digest(files: tuple[_Part, ...]) -> str:
+def parts_digest(files: ProgramParts) -> str:
+    """Return the BLAKE3 over the bytes of all parts, each under its name."""
     parts = [[name, file_digest(path) if path else "not found"] for name, path, _ in files]
     return blake3_hex(stable_hash(parts).encode("ascii"))

@@ -6,16 +6,19 @@ import re
 import resource
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 
 from netra_build.asm.diagnostics import LinkFailed, assembly_failure, death, first_tool_error
 from netra_build.asm.elf_layout import is_whole
-from netra_build.asm.tool_identity import FilesState, program_digest, programs_state
+from netra_build.asm.tool_identity import FilesState, parts_digest, program_parts, programs_state
+from netra_build.asm.tool_memory import ToolMemory
+from netra_build.asm.toolchain_places import local_candidates, rocm_candidates, system_candidates
 from netra_build.core.disk import Disk, RealDisk, relative_name, sealed_folder
 from netra_build.core.errors import BadInput, NetraError, ToolchainFailed
+from netra_build.core.memory import Memory
 from netra_build.core.streams import FileStamp, file_stamp, scratch_stream
 
 TARGET_TRIPLE = "amdgcn-amd-amdhsa"
@@ -24,7 +27,6 @@ TIMEOUT_SECONDS = 60.0
 MAX_MEMORY_BYTES = 4 * 1024**3
 MAX_OUTPUT_BYTES = 256 * 1024**2
 MAX_REPORT_BYTES = 1024**2
-OLDEST_SYSTEM_LLVM, NEWEST_SYSTEM_LLVM = 20, 40
 
 INSTALL_HINT = (
     "install LLVM 20 or newer (Debian: llvm-22 and lld-22) or the ziglang package, "
@@ -33,6 +35,7 @@ INSTALL_HINT = (
 ELF_MAGIC = b"\x7fELF"
 _LINK = ("-shared", "--build-id=none", "-o", "linked.hsaco")
 _DISASSEMBLE = ("--disassemble", f"--mcpu={PROCESSOR}", "object.hsaco")
+_ASSEMBLES = f"assembles {PROCESSOR}"
 _PROBE = b'\t.amdgcn_target "amdgcn-amd-amdhsa--gfx950"\n\tv_permlane16_swap_b32 v0, v1\n'
 
 
@@ -67,6 +70,7 @@ class Toolchain:
     """Folders that only these programs search for shared libraries."""
     timeout_seconds: float = TIMEOUT_SECONDS
     disk: Disk = field(default_factory=RealDisk, compare=False, repr=False)
+    memory: ToolMemory = field(default_factory=ToolMemory, compare=False, repr=False)
 
     @property
     def version(self) -> str:
@@ -187,40 +191,38 @@ def find_toolchain(
     system: bool = True,
     wheel: bool = True,
     disk: Disk | None = None,
+    memory: Memory | None = None,
 ) -> Toolchain:
     """Return the first usable tool chain in the documented order.
 
     ``explicit`` names a folder and is then the only choice. Otherwise: the LLVM of ``rocm_path``
     and of ``/opt/rocm``; installed LLVM 20 or newer, newest first, then the folders of ``path``
     (both only with ``system``); the unpacked packages below ``local``; the ziglang wheel (with
-    ``wheel``). Raises ``ToolchainFailed`` with what to install when none assembles gfx950.
+    ``wheel``). Raises ``ToolchainFailed`` with what to install when none assembles gfx950. What
+    was found out about these very files is taken from ``memory``.
     """
-    disk = disk or RealDisk()
+    disk, known = disk or RealDisk(), ToolMemory(memory)
     if explicit is not None:
-        return _explicit_toolchain(explicit, disk)
+        return _proven(_explicit_toolchain(explicit, disk), disk, known)
     refused: NetraError | None = None
     candidates = [
-        *_rocm_candidates(rocm_path, system),
-        *(_system_candidates(path) if system else ()),
-        *(_local_candidates(local) if local is not None else ()),
+        *rocm_candidates(rocm_path, system),
+        *(system_candidates(path) if system else ()),
+        *(local_candidates(local) if local is not None else ()),
     ]
     for origin, folders, library_path in candidates:
         found = _toolchain_in(folders, origin, library_path, disk)
         if found is not None:
             try:
-                return _proven(found)
+                return _proven(found, disk, known)
             except ToolchainFailed as error:
                 refused = refused or error
     found = _wheel_toolchain(disk) if wheel else None
     if found is not None:
-        return _proven(found)
+        return _proven(found, disk, known)
     if refused is not None:
         raise refused
     raise ToolchainFailed("no assembler and linker for gfx950 were found", hint=INSTALL_HINT)
-
-
-_Candidate = tuple[str, tuple[Path, ...], tuple[Path, ...]]
-"""Origin, folders to look in, folders of shared libraries."""
 
 
 def _explicit_toolchain(folder: Path, disk: Disk) -> Toolchain:
@@ -234,35 +236,7 @@ def _explicit_toolchain(folder: Path, disk: Disk) -> Toolchain:
             got="none or one of them",
             hint=INSTALL_HINT,
         )
-    return _proven(found)
-
-
-def _rocm_candidates(rocm_path: Path | None, system: bool) -> list[_Candidate]:
-    roots = [rocm_path] if rocm_path is not None else []
-    if system:
-        roots.append(Path("/opt/rocm"))
-    return [("rocm", (root / "llvm" / "bin", root / "lib" / "llvm" / "bin"), ()) for root in roots]
-
-
-def _system_candidates(path: str) -> list[_Candidate]:
-    numbers = range(NEWEST_SYSTEM_LLVM, OLDEST_SYSTEM_LLVM - 1, -1)
-    found: list[_Candidate] = [
-        ("system", (Path(f"/usr/lib/llvm-{number}/bin"),), ()) for number in numbers
-    ]
-    folders = tuple(Path(part) for part in path.split(":") if part.startswith("/"))
-    return [*found, ("system", folders, ())]
-
-
-def _local_candidates(local: Path) -> list[_Candidate]:
-    """Return the LLVMs of unpacked packages; relative library folders would depend on the cwd."""
-    root = local.absolute()
-    machines = ("x86_64-linux-gnu", "aarch64-linux-gnu")
-    shared = tuple(root / "usr" / "lib" / machine for machine in machines)
-    result: list[_Candidate] = []
-    for number in range(NEWEST_SYSTEM_LLVM, OLDEST_SYSTEM_LLVM - 1, -1):
-        home = root / "usr" / "lib" / f"llvm-{number}"
-        result.append(("local", (home / "bin",), (*shared, home / "lib")))
-    return result
+    return found
 
 
 def _wheel_toolchain(disk: Disk) -> Toolchain | None:
@@ -293,8 +267,12 @@ def _toolchain_in(
     return Toolchain(origin, assembler, linker, program("llvm-objdump"), library_path)
 
 
-def _proven(toolchain: Toolchain) -> Toolchain:
+def _proven(toolchain: Toolchain, disk: Disk, known: ToolMemory) -> Toolchain:
     """Return the tool chain after it assembled one gfx950 instruction; refuse it otherwise."""
+    toolchain = replace(toolchain, memory=known)
+    parts = program_parts(toolchain.assembler.path, toolchain.library_path, disk)
+    if known.recall(_ASSEMBLES, parts):
+        return toolchain
     try:
         toolchain.assemble(_PROBE)
     except NetraError as error:
@@ -303,6 +281,7 @@ def _proven(toolchain: Toolchain) -> Toolchain:
             location=str(toolchain.assembler.path),
             hint=INSTALL_HINT,
         ) from None
+    known.keep(_ASSEMBLES, parts, True)
     return toolchain
 
 
@@ -391,9 +370,23 @@ def _version_of(program: Program, stamp: FileStamp, library_path: tuple[Path, ..
 @lru_cache(maxsize=64)
 def _identity(toolchain: Toolchain, disk: Disk, state: FilesState) -> dict[str, str]:
     """Return the identity; the state makes programs or libraries that changed be read again."""
-    found, library_path = {}, toolchain.library_path
+    found = {}
     for role, program in toolchain.programs().items():
+        version, digest = _facts(toolchain, program, disk)
         found[role] = program.name
-        found[f"{role}_version"] = _version_of(program, file_stamp(program.path), library_path)
-        found[f"{role}_digest"] = program_digest(program.path, library_path, disk)
+        found[f"{role}_version"], found[f"{role}_digest"] = version, digest
     return found
+
+
+def _facts(toolchain: Toolchain, program: Program, disk: Disk) -> tuple[str, str]:
+    """Return version and content digest of a program."""
+    library_path = toolchain.library_path
+    about = " ".join(["version and digest of", program.name, *program.leading])
+    parts = program_parts(program.path, library_path, disk)
+    match toolchain.memory.recall(about, parts):
+        case [str(version), str(digest)]:
+            return version, digest
+    version = _version_of(program, file_stamp(program.path), library_path)
+    digest = parts_digest(parts)
+    toolchain.memory.keep(about, parts, [version, digest])
+    return version, digest

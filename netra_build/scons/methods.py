@@ -24,6 +24,7 @@ from netra_build.core.loaded_code import note_folder
 from netra_build.core.nearest import nearest_hint
 from netra_build.core.output_record import OutputRecord
 from netra_build.core.recording_disk import RecordingDisk, absolute
+from netra_build.core.store_memory import StoreMemory
 from netra_build.load.library import Library, open_library
 from netra_build.release.layout import CODE_OBJECTS, ENGINE
 from netra_build.releasing import ReleaseRequest, plan_release, plan_report
@@ -154,12 +155,14 @@ def toolchain_of(env: Any) -> Toolchain:
         explicit = env["NETRA_TOOLCHAIN"]
         rocm = env["NETRA_ROCM_PATH"]
         local = Path(env.Dir("#").abspath) / ".toolchain"
+        store = declared.store(env)
         programs = find_toolchain(
             Path(explicit) if explicit else None,
             rocm_path=Path(rocm) if rocm else None,
             local=local,
             path=env["ENV"].get("PATH", ""),
             disk=RecordingDisk(declared.system_looks),
+            memory=StoreMemory(store) if store is not None else None,
         )
         folders = env["ENV"].get("PATH", "").split(":")
         declared.has_path_tools = str(programs.assembler.path.parent) in folders

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -335,3 +336,41 @@ def test_the_identity_follows_the_bytes_of_a_library(toolchain, tmp_path):
     library.write_bytes(original.read_bytes())
     assert digest() == first
     assert first == program_digest(toolchain.assembler.path, (), RealDisk())
+
+
+class Notes:
+    """A memory in a list."""
+
+    def __init__(self) -> None:
+        self.kept: list[tuple[object, object]] = []
+
+    def recall(self, question):
+        return next((answer for known, answer in self.kept if known == question), None)
+
+    def keep(self, question, answer):
+        self.kept.append((question, answer))
+
+
+def test_a_program_that_is_known_is_not_started(toolchain, tmp_path, monkeypatch):
+    """Nor is one hashed; a program that was swapped under its path is."""
+    log, folder = tmp_path / "log", tmp_path / "bin"
+    for name in ("llvm-mc", "ld.lld"):
+        script(
+            folder / name,
+            f'echo {name} >>"{log}"\nexec "{toolchain.assembler.path.parent}/{name}" "$@"',
+        )
+    notes, disk = Notes(), RealDisk()
+    later = time.time_ns() + 10 * 10**9
+    monkeypatch.setattr("netra_build.asm.tool_memory.time.time_ns", lambda: later)
+    identity = find_toolchain(folder, memory=notes, disk=disk).identity()
+    started = log.read_text()
+    assert sorted(started.split()) == ["ld.lld", "llvm-mc", "llvm-mc"]
+    assert find_toolchain(folder, memory=notes, disk=RealDisk()).identity() == identity
+    assert log.read_text() == started
+    path = folder / "llvm-mc"
+    text = path.read_text()
+    path.unlink()
+    script(path, f"{text.partition(chr(10))[2]}# another")
+    again = find_toolchain(folder, memory=notes, disk=RealDisk()).identity()
+    assert again["assembler_digest"] != identity["assembler_digest"]
+    assert log.read_text().split()[3:] == ["llvm-mc", "llvm-mc"]

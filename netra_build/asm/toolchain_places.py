@@ -11,6 +11,7 @@ Candidate = tuple[str, tuple[Path, ...], tuple[Path, ...]]
 
 
 def rocm_candidates(rocm_path: Path | None, system: bool) -> list[Candidate]:
+    """Return the folders of a ROCm installation that is named, and of the usual one."""
     roots = [rocm_path] if rocm_path is not None else []
     if system:
         roots.append(Path("/opt/rocm"))
@@ -18,6 +19,7 @@ def rocm_candidates(rocm_path: Path | None, system: bool) -> list[Candidate]:
 
 
 def system_candidates(path: str) -> list[Candidate]:
+    """Return the folders of installed LLVMs, newest first, and those of ``PATH``."""
     numbers = range(NEWEST_SYSTEM_LLVM, OLDEST_SYSTEM_LLVM - 1, -1)
     found: list[Candidate] = [
         ("system", (Path(f"/usr/lib/llvm-{number}/bin"),), ()) for number in numbers

@@ -1,4 +1,4 @@
-"""What is known of a program is asked for by the state of all its files, and never kept too early."""
+"""What is known of a program holds while its files are as they were, and is not kept too early."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from netra_build.core.canonical_json import lower
+from netra_build.core.canonical_json import Json, lower
 from netra_build.core.code_digest import code_digest
 from netra_build.core.digests import blake3_hex
 from netra_build.core.graph import Action
@@ -37,5 +37,12 @@ def action_digest(action: Action, input_digests: Mapping[str, str], tools: Any) 
         "inputs": [[role, input_digests[role]] for role, _ in action.inputs],
         "outputs": [role for role, _ in action.outputs],
     }
-    text = _ENCODER.encode(lower(document))
-    return blake3_hex(text.encode("utf-8", "surrogatepass"))
+    return blake3_hex(_text(document).encode("utf-8", "surrogatepass"))
+
+
+def _text(document: Json) -> str:
+    """Return the JSON of a document, lowered only if it has to be: that takes most of the time."""
+    try:
+        return _ENCODER.encode(document)
+    except TypeError:
+        return _ENCODER.encode(lower(document))

@@ -72,13 +72,18 @@ def canonical_bytes(value: object) -> bytes:
     return canonical_text(value).encode("utf-8", "surrogatepass")
 
 
-def plain_canonical_bytes(value: Json) -> bytes:
-    """Return the same bytes as ``canonical_bytes`` for a value that is plain JSON already.
+def plain_text(value: Json) -> str:
+    """Return the text of ``canonical_text`` without its final newline, of plain JSON alone.
 
     Nothing is lowered, which is what large documents spend their time on. Raises ``TypeError``
     for records and mappings of other kinds; keys have to be strings.
     """
-    return (_ENCODER.encode(value) + "\n").encode("utf-8", "surrogatepass")
+    return _ENCODER.encode(value)
+
+
+def plain_canonical_bytes(value: Json) -> bytes:
+    """Return the bytes of ``canonical_bytes``, of plain JSON alone as ``plain_text``."""
+    return (plain_text(value) + "\n").encode("utf-8", "surrogatepass")
 
 
 def pretty_bytes(value: object) -> bytes:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 from netra_build.core.digests import blake3_hex
@@ -66,7 +65,7 @@ class Decider:
     def _first_reasons(
         self, action: Action, outputs: Paths, ingredients: Ingredients
     ) -> tuple[Reason, ...]:
-        if any(self.disk.is_file(Path(path)) for path in outputs):
+        if any(map(self.disk.is_file, outputs)):
             return (Reason(Cause.NO_RECORD),)
         former = self._former(action, ingredients)
         if former is None:
@@ -105,9 +104,9 @@ class Decider:
         for path, name in names.items():
             if path not in known:
                 found.append(Reason(Cause.OUTPUT_ADDED, name))
-            elif not self.disk.is_file(Path(path)):
+            elif not self.disk.is_file(path):
                 found.append(Reason(Cause.OUTPUT_MISSING, name))
-            elif (digest := blake3_hex(self.disk.read_bytes(Path(path)))) != known[path].digest:
+            elif (digest := blake3_hex(self.disk.read_bytes(path))) != known[path].digest:
                 digests = shown_digest(known[path].digest), shown_digest(digest)
                 found.append(Reason(Cause.OUTPUT_ALTERED, name, *digests))
         return found

@@ -9,25 +9,32 @@ import shutil
 import stat
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from typing import Protocol
 
 from netra_build.core.errors import BadInput
 from netra_build.core.folder_names import names_below
+from netra_build.core.stamps import FileState, status_state
 
 MAX_FILE_BYTES = 256 * 1024 * 1024
+PIECE_BYTES = 4 * 1024 * 1024
+"""Of a file that grows while it is read, at a time."""
 
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*(?:/[A-Za-z0-9_][A-Za-z0-9_.+-]*)*")
 """What nearly all names are: relative, normalised, and of characters that are always allowed."""
 
 
+AnyPath = Path | str
+
+
 class Disk(Protocol):
     """What the library needs of a file system; ``RealDisk`` and the tests' fake both give it."""
 
-    def read_bytes(self, path: Path, *, max_bytes: int = MAX_FILE_BYTES) -> bytes: ...
-    def write_bytes(self, path: Path, data: bytes) -> None: ...
-    def is_file(self, path: Path) -> bool: ...
+    def read_bytes(self, path: AnyPath, *, max_bytes: int = MAX_FILE_BYTES) -> bytes: ...
+    def read_stamped(self, path: AnyPath) -> tuple[bytes, FileState]: ...
+    def write_bytes(self, path: AnyPath, data: bytes) -> None: ...
+    def is_file(self, path: AnyPath) -> bool: ...
     def is_folder(self, path: Path) -> bool: ...
     def exists(self, path: Path) -> bool: ...
     def files_under(self, folder: Path, suffix: str = "") -> tuple[Path, ...]: ...
@@ -39,42 +46,27 @@ class Disk(Protocol):
 class RealDisk:
     """The machine's file system. Every method raises ``BadInput`` with the path on failure."""
 
-    def read_bytes(self, path: Path, *, max_bytes: int = MAX_FILE_BYTES) -> bytes:
+    def read_bytes(self, path: AnyPath, *, max_bytes: int = MAX_FILE_BYTES) -> bytes:
         """Return a regular file's bytes; refuse folders, devices and files over ``max_bytes``."""
-        try:
-            handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-        except (OSError, ValueError) as error:
-            raise BadInput(_reason(error), location=str(path)) from None
-        try:
-            # Asked before a stream is made of it: a stream of a folder raises on its own.
-            if not stat.S_ISREG(os.fstat(handle).st_mode):
-                raise BadInput("not a regular file", location=str(path))
-            with os.fdopen(handle, "rb", closefd=False) as stream:
-                data = stream.read(max_bytes + 1)
-        except OSError as error:
-            raise BadInput(_reason(error), location=str(path)) from None
-        finally:
-            os.close(handle)
-        if len(data) > max_bytes:
-            raise BadInput(
-                "file is too large",
-                location=str(path),
-                expected=f"at most {max_bytes} bytes",
-                got="more",
-            )
-        return data
+        return _read_stamped(path, max_bytes)[0]
 
-    def write_bytes(self, path: Path, data: bytes) -> None:
+    def read_stamped(self, path: AnyPath) -> tuple[bytes, FileState]:
+        """Return a file's bytes as ``read_bytes``, and the state it was in before it was read."""
+        return _read_stamped(path, MAX_FILE_BYTES)
+
+    def write_bytes(self, path: AnyPath, data: bytes) -> None:
         """Write a whole file or nothing: a neighbour called ``.NAME.part``, then a rename."""
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            _replace_whole(path, data)
+            _replace_whole(os.fspath(path), data)
         except (OSError, ValueError) as error:
             raise BadInput(f"cannot write: {_reason(error)}", location=str(path)) from None
 
-    def is_file(self, path: Path) -> bool:
+    def is_file(self, path: AnyPath) -> bool:
         """Tell whether ``path`` is a regular file (symlinks followed)."""
-        return _test(path.is_file)
+        try:
+            return stat.S_ISREG(os.stat(path).st_mode)
+        except (OSError, ValueError):
+            return False
 
     def is_folder(self, path: Path) -> bool:
         """Tell whether ``path`` is a folder (symlinks followed)."""
@@ -117,22 +109,78 @@ class RealDisk:
         return True
 
 
-def _replace_whole(path: Path, data: bytes) -> None:
+def _read_stamped(path: AnyPath, max_bytes: int) -> tuple[bytes, FileState]:
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    except (OSError, ValueError) as error:
+        raise BadInput(_reason(error), location=str(path)) from None
+    try:
+        status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode):
+            raise BadInput("not a regular file", location=str(path))
+        data = _at_most(handle, max_bytes + 1, status.st_size)
+    except OSError as error:
+        raise BadInput(_reason(error), location=str(path)) from None
+    finally:
+        os.close(handle)
+    if len(data) > max_bytes:
+        raise BadInput(
+            "file is too large",
+            location=str(path),
+            expected=f"at most {max_bytes} bytes",
+            got="more",
+        )
+    return data, status_state(status)
+
+
+def _at_most(handle: int, size_bytes: int, expected_bytes: int) -> bytes:
+    """Return the bytes to the end of a file, no more than ``size_bytes``.
+
+    A file that has the expected size takes one call: a byte more is asked for than it has.
+    """
+    data = os.read(handle, min(size_bytes, expected_bytes + 1))
+    if len(data) == expected_bytes:
+        return data
+    pieces, left = [data], size_bytes - len(data)
+    while left > 0 and (piece := os.read(handle, min(left, PIECE_BYTES))):
+        pieces.append(piece)
+        left -= len(piece)
+    return b"".join(pieces)
+
+
+def _replace_whole(path: str, data: bytes) -> None:
     """Write ``data`` aside and rename it; raises ``OSError`` and leaves ``path`` as it was.
 
     The name is fixed, so that what a killed build has left is taken away by the next one.
     """
-    part = path.with_name(f".{path.name}.part")
-    part.unlink(missing_ok=True)
-    handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
+    folder, name = os.path.split(path)
+    part = os.path.join(folder, f".{name}.part")
+    handle = _opened_part(folder, part)
     try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(data)
+        try:
+            left = memoryview(data)
+            while left:
+                left = left[os.write(handle, left) :]
             os.fchmod(handle, 0o644)
+        finally:
+            os.close(handle)
         os.replace(part, path)
     except BaseException:
-        part.unlink(missing_ok=True)
+        with suppress(FileNotFoundError):
+            os.unlink(part)
         raise
+
+
+def _opened_part(folder: str, part: str) -> int:
+    """Return a handle of a new file; its folder is made, what lies there is removed."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+    try:
+        return os.open(part, flags, 0o644)
+    except FileExistsError:
+        os.unlink(part)
+    except (FileNotFoundError, NotADirectoryError):
+        os.makedirs(folder, exist_ok=True)
+    return os.open(part, flags, 0o644)
 
 
 @contextmanager

@@ -22,6 +22,7 @@ from netra_build.core.ingredients import ingredients_of
 from netra_build.core.product import Product
 from netra_build.core.reasons import Cause, Reason
 from netra_build.core.run_record import Pending, RunRecord
+from netra_build.core.stamps import FileState
 from netra_build.core.store import Store
 from netra_build.core.streams import file_state
 from netra_build.core.tally import Ending, Paths, Tally
@@ -33,13 +34,22 @@ class Folders:
 
     paths: Mapping[Root, Path]
 
+    @cached_property
+    def _prefixes(self) -> dict[Root, str]:
+        return {root: str(path / "x")[:-1] for root, path in self.paths.items()}
+
     def path(self, place: Place) -> Path:
         """Return the path of one place."""
         return self.paths[place.root] / place.name
 
+    def name(self, place: Place) -> str:
+        """Return the path of one place as text."""
+        return self._prefixes[place.root] + place.name
+
     def names(self, roles: Iterable[tuple[str, Place]]) -> Paths:
         """Return the paths of an action's inputs or outputs, in the order of their roles."""
-        return tuple(str(self.path(place)) for _, place in roles)
+        prefixes = self._prefixes
+        return tuple([prefixes[place.root] + place.name for _, place in roles])
 
 
 @dataclass(frozen=True)
@@ -71,7 +81,7 @@ class Execution:
             object.__setattr__(self, "decider", decider)
 
     def _declared(self) -> frozenset[str]:
-        return frozenset(str(self.folders.path(place)) for place in self.graph.producers)
+        return frozenset(map(self.folders.name, self.graph.producers))
 
 
 @dataclass(frozen=True)
@@ -81,7 +91,7 @@ class ActionRun:
     action: Action
     execution: Execution
     inputs: Mapping[str, bytes]
-    stamps: Mapping[str, tuple[int, ...]]
+    stamps: Mapping[str, FileState]
     """State of each input file before it was read, by role."""
     is_always: bool = False
     """Somebody wants it run whether it has to or not; the reason if there is no other."""
@@ -126,7 +136,11 @@ class ActionRun:
 
     def path(self, role: str) -> Path:
         """Return the path of an input."""
-        return self.execution.folders.path(dict(self.action.inputs)[role])
+        return self.execution.folders.path(self._place_by_role[role])
+
+    @cached_property
+    def _place_by_role(self) -> dict[str, Place]:
+        return dict(self.action.inputs)
 
     def _carry_out(
         self, ending: Ending, outputs_of: Callable[[], Outputs]
@@ -154,7 +168,7 @@ class ActionRun:
         began = decider.record.clock()
         made_from = ingredients_of(
             self.action,
-            lambda place: str(execution.folders.path(place)),
+            execution.folders.name,
             lambda role, place: self.input_digests[role],
             decider.identity,
         )
@@ -180,7 +194,7 @@ class ActionRun:
         return outputs
 
     def _has_changed(self, role: str) -> bool:
-        path = self.path(role)
+        path = self.execution.folders.name(self._place_by_role[role])
         if file_state(path) == self.stamps[role]:
             return False
         try:
@@ -199,17 +213,18 @@ class ActionRun:
         if product is not None and any(place.root is Root.OUT for place in declared.values()):
             product.begin()
         for role, place in declared.items():
-            execution.disk.write_bytes(folders.path(place), outputs[role])
+            execution.disk.write_bytes(folders.name(place), outputs[role])
         if product is not None and execution.graph.seal in declared.values():
             product.finish()
-        return {str(folders.path(p)): blake3_hex(outputs[role]) for role, p in declared.items()}
+        return {folders.name(place): blake3_hex(outputs[role]) for role, place in declared.items()}
 
 
 def prepare_run(action: Action, execution: Execution, *, is_always: bool = False) -> ActionRun:
     """Read the inputs of an action; raise ``BadInput`` for one that cannot be read."""
-    paths = {role: execution.folders.path(place) for role, place in action.inputs}
-    stamps = {role: file_state(path) for role, path in paths.items()}
-    inputs = {role: execution.disk.read_bytes(path) for role, path in paths.items()}
+    read, name = execution.disk.read_stamped, execution.folders.name
+    found = {role: read(name(place)) for role, place in action.inputs}
+    inputs = {role: data for role, (data, _) in found.items()}
+    stamps = {role: state for role, (_, state) in found.items()}
     return ActionRun(action, execution, inputs, stamps, is_always)
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
-from netra_build.core.canonical_json import Json, canonical_text
+from netra_build.core.canonical_json import Json, canonical_text, plain_text
 from netra_build.core.code_digest import code_digest, code_parts
 from netra_build.core.digests import blake3_hex
 from netra_build.core.graph import Action, Place
@@ -63,7 +64,7 @@ def ingredients_of(
         parameters=dict(parameter_texts(action.parameters)),
         code_key=code_digest(action.stage.module),
         code=code_parts(action.stage.module),
-        tools_key=blake3_hex(canonical_text(dict(tools)).encode()) if tools else "",
+        tools_key=_tools_key(tuple(tools.items())) if tools else "",
         tools=tools,
     )
 
@@ -76,6 +77,9 @@ def shown_digest(digest: str) -> str:
 def parameter_texts(parameters: Iterable[tuple[str, Json]]) -> Iterator[tuple[str, str]]:
     """Yield name and text of each parameter, objects and lists of named values taken apart."""
     for name, value in parameters:
+        if not isinstance(value, dict | list):
+            yield name, _text(value)
+            continue
         for depth in (DEEPEST, 1, 0):
             parts = list(_parts(name, value, depth))
             if len(parts) <= MOST_PARTS or depth == 0:
@@ -102,8 +106,16 @@ def _members(value: Json) -> dict[str, Json]:
     return named if len(named) == len(value) else {}
 
 
+@lru_cache(maxsize=16)
+def _tools_key(tools: tuple[tuple[str, str], ...]) -> str:
+    return blake3_hex(canonical_text(dict(tools)).encode())
+
+
 def _text(value: Json) -> str:
-    text = canonical_text(value).rstrip()
+    try:
+        text = plain_text(value)
+    except TypeError:  # lowering takes longer than all the rest, and few values need it
+        text = canonical_text(value).rstrip()
     if len(text) <= LONGEST_TEXT:
         return text
     return f"{shown_digest(blake3_hex(text.encode()))} ({len(text)} characters)"

@@ -64,7 +64,7 @@ class Product:
         self.listing = listing
         self.seal = seal
         self.names = frozenset(names)
-        self._kept_folders = {parent for name in self.names for parent in Path(name).parents}
+        self._kept_folders = {".", *_folders_of(self.names)}
         """A build may be making one of them while another of its threads takes away the rest."""
         self.disk = disk
         self._lock = threading.Lock()
@@ -135,7 +135,7 @@ class Product:
         return tuple(name for name in extra if not self._is_kept_folder(name))
 
     def _is_kept_folder(self, name: str) -> bool:
-        return name.endswith("/") and Path(name) in self._kept_folders
+        return name.endswith("/") and name.rstrip("/") in self._kept_folders
 
     def finish(self) -> None:
         """Remove the journal: the seal has been written."""
@@ -154,7 +154,7 @@ class Product:
             parent = parent.parent
 
     def _is_droppable(self, folder: Path) -> bool:
-        return folder.relative_to(self.folder) not in self._kept_folders
+        return folder.relative_to(self.folder).as_posix() not in self._kept_folders
 
     def _known_names(self) -> frozenset[str] | None:
         """Return the files that seal and journal name, or None when there is neither."""
@@ -177,3 +177,14 @@ class Product:
         if not isinstance(files, dict | list) or not all(isinstance(f, str) for f in files):
             raise DamagedStore("names no files", location=str(path), hint=hint)
         return set(files)
+
+
+def _folders_of(names: Iterable[str]) -> frozenset[str]:
+    """Return every folder that files with these relative names lie in, at any depth."""
+    waiting, found = list(names), set()
+    while waiting:
+        folder = waiting.pop().rpartition("/")[0]
+        if folder and folder not in found:
+            found.add(folder)
+            waiting.append(folder)
+    return frozenset(found)

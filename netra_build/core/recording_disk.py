@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from netra_build.core.digests import blake3_hex
-from netra_build.core.disk import MAX_FILE_BYTES, RealDisk
+from netra_build.core.disk import MAX_FILE_BYTES, AnyPath, RealDisk
 from netra_build.core.front_door import hash_file
-from netra_build.core.stamps import Stamp, is_recent, stamp_of
+from netra_build.core.stamps import FileState, Stamp, is_recent, stamp_of
 
 Listing = tuple[str, str | None, tuple[str, ...]]
 """A folder, the suffix of the names that count (None: all entries), folders left out."""
@@ -120,7 +120,7 @@ class RecordingDisk(RealDisk):
     def __init__(self, looks: Looks | None = None) -> None:
         self.looks = looks if looks is not None else Looks()
 
-    def read_bytes(self, path: Path, *, max_bytes: int = MAX_FILE_BYTES) -> bytes:
+    def read_bytes(self, path: AnyPath, *, max_bytes: int = MAX_FILE_BYTES) -> bytes:
         """Return a regular file's bytes and note them."""
         name = os.path.abspath(path)
         self.looks.saw_file(name)
@@ -128,7 +128,15 @@ class RecordingDisk(RealDisk):
         self.looks.saw_file(name, blake3_hex(data))
         return data
 
-    def is_file(self, path: Path) -> bool:
+    def read_stamped(self, path: AnyPath) -> tuple[bytes, FileState]:
+        """Return a regular file's bytes and the state it was in; note the bytes."""
+        name = os.path.abspath(path)
+        self.looks.saw_file(name)
+        data, state = super().read_stamped(path)
+        self.looks.saw_file(name, blake3_hex(data))
+        return data, state
+
+    def is_file(self, path: AnyPath) -> bool:
         """Tell whether ``path`` is a regular file; who asks this means its contents too."""
         answer = super().is_file(path)
         name = os.path.abspath(path)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from netra_build.core.canonical_json import Json, canonical_text, parse_object
+from netra_build.core.canonical_json import Json, canonical_text, parse_object, plain_text
 from netra_build.core.errors import BadInput
 from netra_build.core.run_entry import (
     Entry,
@@ -75,8 +75,7 @@ class State:
         head, made_from = head_of(entry), entry.ingredients
         self.codes[head.code_key] = dict(made_from.code)
         self.tools[head.tools_key] = dict(made_from.tools)
-        parts = canonical_text(list(head)), canonical_text(rest_of(entry))
-        return Line(head, BETWEEN.join(part.rstrip() for part in parts), self)
+        return Line(head, f"{plain_text(head)}{BETWEEN}{plain_text(rest_of(entry))}", self)
 
 
 def read_state(data: bytes) -> State:
@@ -89,8 +88,11 @@ def read_state(data: bytes) -> State:
             return State()
         builds = counted(document["builds"])
         state = State(builds, requests, read_shared(codes), read_shared(tools))
-        heads = (read_head(json.loads(text.partition(BETWEEN)[0])) for text in rest)
-        state.lines = [Line(head, text, state) for head, text in zip(heads, rest, strict=True)]
+        # One text for all: starting the parser takes longer than a head.
+        heads = json.loads("[" + ",".join(text.partition(BETWEEN)[0] for text in rest) + "]")
+        state.lines = [
+            Line(read_head(head), text, state) for head, text in zip(heads, rest, strict=True)
+        ]
     except UNREADABLE:
         return State()
     return state

@@ -127,7 +127,7 @@ class RunRecord:
 
     def _is_kept(self, line: Line, builds: int) -> bool:
         is_young = line.head.last + KEPT_BUILDS > builds
-        return is_young or any(self.disk.is_file(Path(path)) for path in line.head.outputs)
+        return is_young or any(map(self.disk.is_file, line.head.outputs))
 
     @cached_property
     def _state(self) -> State:

@@ -8,6 +8,9 @@ import time
 Stamp = tuple[int, int, int, int, int]
 """Size in bytes, mtime and ctime in nanoseconds, inode, device."""
 
+FileState = tuple[int, ...]
+"""What changes when the bytes of a file do; nothing for no file."""
+
 FINE_MARGIN_NS = 50_000_000
 COARSE_MARGIN_NS = 2_100_000_000
 SECOND_NS = 1_000_000_000
@@ -34,6 +37,11 @@ def status_stamp(status: os.stat_result) -> Stamp | None:
     """Return the stamp in a status, None unless it is of a regular file."""
     if status.st_mode & KIND_OF_FILE != REGULAR:
         return None
+    return status_state(status)
+
+
+def status_state(status: os.stat_result) -> Stamp:
+    """Return the state of whatever a status is of."""
     return (
         status.st_size,
         status.st_mtime_ns,

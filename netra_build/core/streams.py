@@ -12,7 +12,9 @@ from typing import IO, BinaryIO
 
 from blake3 import blake3
 
+from netra_build.core.disk import AnyPath
 from netra_build.core.errors import BadInput
+from netra_build.core.stamps import FileState, status_state
 
 PIECE_BYTES = 4 * 1024 * 1024
 """Of a file that is hashed, at a time."""
@@ -31,13 +33,12 @@ def file_stamp(path: Path) -> FileStamp:
     return real, status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
 
 
-def file_state(path: Path) -> tuple[int, ...]:
+def file_state(path: AnyPath) -> FileState:
     """Return what changes when the bytes that ``path`` leads to do; nothing for no file."""
     try:
-        found = os.stat(path)
+        return status_state(os.stat(path))
     except (OSError, ValueError):
         return ()
-    return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino, found.st_dev
 
 
 def file_digest(path: Path) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
 
 from netra_build.core.digests import blake3_hex
 from netra_build.core.execute import Execution
@@ -68,19 +67,19 @@ def _verdict(
     unknown: list[Reason] = []
 
     def digest_of(role: str, place: Place) -> str:
-        path = str(folders.path(place))
+        path = folders.name(place)
         before = verdicts.get(path)
         if before is not None and before.state in TO_COME:
             unknown.append(Reason(Cause.INPUT_RENEWED, place.name))
-        elif not execution.disk.is_file(Path(path)):
+        elif not execution.disk.is_file(path):
             unknown.append(Reason(Cause.INPUT_MISSING, place.name))
         else:
             if path not in digest_by_path:
-                digest_by_path[path] = blake3_hex(execution.disk.read_bytes(Path(path)))
+                digest_by_path[path] = blake3_hex(execution.disk.read_bytes(path))
             return digest_by_path[path]
         return ""
 
-    made_from = ingredients_of(action, lambda p: str(folders.path(p)), digest_of, decider.identity)
+    made_from = ingredients_of(action, folders.name, digest_of, decider.identity)
     certain = decider.reasons(action, outputs, made_from)
     inputs = folders.names(action.inputs)
     state, reasons = _state(certain, unknown), (*certain, *unknown)

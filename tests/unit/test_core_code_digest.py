@@ -41,6 +41,7 @@ def test_a_module_without_libraries_reaches_none():
         "netra_build.core.disk",
         "netra_build.core.errors",
         "netra_build.core.folder_names",
+        "netra_build.core.stamps",
     ]
     assert reach.distributions == ()
 

@@ -258,3 +258,29 @@ def test_a_root_that_is_a_link_itself_is_followed(tmp_path):
     (tmp_path / "real").mkdir()
     (tmp_path / "root").symlink_to("real")
     assert confined_path(tmp_path / "root", "a", "m") == tmp_path / "root/a"
+
+
+def test_a_file_is_read_with_the_state_it_had_before(tmp_path):
+    path = tmp_path / "a"
+    path.write_bytes(b"12345")
+    state = path.stat()
+    expected = (5, state.st_mtime_ns, state.st_ctime_ns, state.st_ino, state.st_dev)
+    assert DISK.read_stamped(path) == (b"12345", expected)
+    assert DISK.read_stamped(str(path)) == (b"12345", expected)
+    assert message(DISK.read_stamped, tmp_path) == f"{tmp_path}: not a regular file"
+
+
+def test_a_file_that_tells_no_size_is_read_to_its_end():
+    assert b"\nPid:\t" in DISK.read_bytes(Path("/proc/self/status"))
+    assert message(DISK.read_bytes, Path("/proc/self/status"), max_bytes=5) == (
+        "/proc/self/status: file is too large; expected at most 5 bytes, got more"
+    )
+
+
+def test_a_large_file_is_written_whole_when_the_system_takes_a_part_at_a_time(
+    tmp_path, monkeypatch
+):
+    write = os.write
+    monkeypatch.setattr(os, "write", lambda handle, data: write(handle, data[:3]))
+    DISK.write_bytes(tmp_path / "a", b"12345678")
+    assert (tmp_path / "a").read_bytes() == b"12345678"

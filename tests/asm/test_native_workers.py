@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from netra_build.asm.diagnostics import AssemblyFailed
+from netra_build.asm.diagnostics import AssemblyFailed, LinkFailed
 from netra_build.asm.native import session, workers
 from netra_build.asm.native.library import NativeLibrary
 from netra_build.asm.native.session import with_native_part
@@ -187,7 +187,12 @@ def test_closing_ends_the_workers_and_their_folders(native):
     native.link([native.assemble(GOOD)])
     (pid,) = pids_of(native)
     folder = Path(os.readlink(f"/proc/{pid}/cwd"))
-    assert list(folder.iterdir()) == []
+    assert [os.readlink(entry).rpartition("/")[0] for entry in folder.iterdir()] == [
+        "/proc/self/fd"
+    ]
+    files = [Path(f"/proc/{pid}/fd/{name}") for name in os.listdir(f"/proc/{pid}/fd")]
+    in_memory = [file for file in files if os.readlink(file).startswith("/memfd:netra")]
+    assert [file.read_bytes() for file in in_memory] == [b"", b""]
     native.close()
     assert is_ended(pid)
     assert not folder.exists()
@@ -271,3 +276,25 @@ def test_a_tool_chain_without_a_disassembler_stays_without(make_native):
         "this tool chain (system) has no disassembler\n"
         "hint: install LLVM's llvm-objdump (Debian: llvm-22)"
     )
+
+
+def test_what_a_source_prints_is_no_part_of_what_is_linked(toolchain, native):
+    talkative = b'\t.print "said in the middle"\n' + GOOD
+    assert native.link([native.assemble(talkative)]) == toolchain.link([toolchain.assemble(GOOD)])
+
+
+def test_links_of_any_number_of_inputs_follow_each_other(toolchain, native):
+    objects = [native.assemble(f"\t.globl s{n}\ns{n}:\n\t.long {n}\n".encode()) for n in range(40)]
+    for count in (1, 40, 2, 17):
+        assert native.link(objects[:count]) == toolchain.link(objects[:count])
+
+
+def test_a_refused_link_leaves_nothing_to_the_next(toolchain, native):
+    unit = native.assemble(GOOD)
+    broken = unit[:64] + bytes(len(unit) - 64)
+    with pytest.raises(LinkFailed) as caught:
+        native.link([unit, broken])
+    with pytest.raises(LinkFailed) as expected:
+        toolchain.link([unit, broken])
+    assert str(caught.value) == str(expected.value)
+    assert native.link([unit]) == toolchain.link([unit])

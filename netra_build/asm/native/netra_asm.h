@@ -46,10 +46,9 @@ const char* netra_version(void);
 int netra_assemble(const char* triple, const char* processor, const char* main_name,
     const char* include_root, const netra_file* files, size_t file_count, netra_bytes* object);
 
-// Runs ld.lld with `arguments` in the working folder, where `files` are written first and all
-// files of the call are removed afterwards. The linked file is the one called `output_name`.
+// Runs ld.lld with `arguments`, which name no output, in the working folder, where it finds `files`.
 int netra_link(const char* const* arguments, size_t argument_count, const netra_file* files,
-    size_t file_count, const char* output_name, netra_bytes* linked);
+    size_t file_count, netra_bytes* linked);
 
 // Lists the code of a linked code object as `llvm-objdump --disassemble` does when the file is
 // called `name`. Declines everything that is out of the ordinary.
@@ -59,7 +58,7 @@ int netra_disassemble(const char* triple, const char* processor, const char* nam
 // The first `most` bytes of what the last call reported.
 void netra_report(size_t most, netra_bytes* report);
 
-// Removes the working folder, if it is empty.
+// Removes the working folder, if nothing of others lies there.
 void netra_leave_folder(void);
 
 void netra_release(netra_bytes* bytes);

@@ -27,8 +27,8 @@ class Channel(Protocol):
 
 def send(channel: Channel, parts: Sequence[bytes], deadline: float | None = None) -> None:
     """Send one frame; ``TimeoutError`` at ``deadline`` (seconds of ``time.monotonic``)."""
-    sizes = struct.pack(f"<I{len(parts)}Q", len(parts), *(len(part) for part in parts))
-    channel.settimeout(_remaining(deadline))
+    sizes = struct.pack(f"<I{len(parts)}Q", len(parts), *map(len, parts))
+    _wait_until(channel, deadline)
     channel.sendall(b"".join((sizes, *parts)))
 
 
@@ -56,7 +56,7 @@ def _exactly(channel: Channel, size: int, deadline: float | None) -> memoryview:
     view = memoryview(bytearray(size))
     done = 0
     while done < size:
-        channel.settimeout(_remaining(deadline))
+        _wait_until(channel, deadline)
         received = channel.recv_into(view[done:])
         if received == 0:
             raise EOFError
@@ -64,8 +64,8 @@ def _exactly(channel: Channel, size: int, deadline: float | None) -> memoryview:
     return view
 
 
-def _remaining(deadline: float | None) -> float | None:
-    if deadline is None:
-        return None
-    # Zero would mean "do not wait at all", and fail otherwise than a timeout does.
-    return max(deadline - time.monotonic(), 0.001)
+def _wait_until(channel: Channel, deadline: float | None) -> None:
+    """Let the next call wait until a deadline; without one a new channel waits for ever."""
+    if deadline is not None:
+        # Zero would mean "do not wait at all", and fail otherwise than a timeout does.
+        channel.settimeout(max(deadline - time.monotonic(), 0.001))

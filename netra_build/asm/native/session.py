@@ -35,7 +35,6 @@ from netra_build.core.disk import relative_name
 from netra_build.core.errors import ToolchainFailed
 
 OBJECT_NAME = "object.hsaco"
-LINKED_NAME = "linked.hsaco"
 FATAL = "LLVM ERROR: "
 FILE_TOO_LARGE = "SIGXFSZ"
 
@@ -133,9 +132,9 @@ class NativeToolchain(Toolchain):
         if not all(data.startswith(b"\x7fELF") for data in objects):
             return super().link(objects)
         names = [b"%d.o" % index for index in range(len(objects))]
-        arguments = [b"-shared", b"--build-id=none", b"-o", LINKED_NAME.encode(), *names]
+        arguments = [b"-shared", b"--build-id=none", *names]
         files = [part for pair in zip(names, objects, strict=True) for part in pair]
-        parts = [b"link", LINKED_NAME.encode(), b"%d" % len(arguments), *arguments, *files]
+        parts = [b"link", b"%d" % len(arguments), *arguments, *files]
         answer = self._ask("linker", parts)
         if answer is None:
             return super().link(objects)

@@ -100,6 +100,7 @@ void netra_report(size_t most, netra_bytes* report) {
 }
 
 void netra_leave_folder(void) {
+    netra::drop_inputs();
     llvm::SmallString<256> folder;
     if (!llvm::sys::fs::current_path(folder) && chdir("/") == 0)
         rmdir(folder.c_str());

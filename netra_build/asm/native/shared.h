@@ -38,6 +38,9 @@ const Processor* processor(llvm::StringRef triple, llvm::StringRef name);
 // Hands a copy of `data` to the caller of the C ABI.
 void give(netra_bytes* to, llvm::StringRef data);
 
+// Takes the names of the linker's inputs out of the working folder.
+void drop_inputs();
+
 // Empties the report file.
 void begin_report();
 

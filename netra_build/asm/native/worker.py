@@ -40,7 +40,7 @@ _SIGNATURES = {
     ),
     "netra_link": (
         c_int,
-        (POINTER(c_char_p), c_size_t, POINTER(_File), c_size_t, c_char_p, POINTER(_Bytes)),
+        (POINTER(c_char_p), c_size_t, POINTER(_File), c_size_t, POINTER(_Bytes)),
     ),
     "netra_disassemble": (c_int, (*[c_char_p] * 4, c_size_t, POINTER(_Bytes))),
     "netra_report": (None, (c_size_t, POINTER(_Bytes))),
@@ -70,12 +70,11 @@ class Library:
         return self._produce(self._library.netra_assemble, *parts[:4], files, len(files))
 
     def link(self, parts: Sequence[bytes]) -> Answer:
-        """Link: output name, number of arguments, arguments, then names and contents."""
-        output_name, count = parts[0], int(parts[1])
-        arguments = (c_char_p * count)(*parts[2 : 2 + count])
-        files = _files(parts[2 + count :])
-        link = self._library.netra_link
-        return self._produce(link, arguments, count, files, len(files), output_name)
+        """Link: number of arguments, arguments, then names and contents."""
+        count = int(parts[0])
+        arguments = (c_char_p * count)(*parts[1 : 1 + count])
+        files = _files(parts[1 + count :])
+        return self._produce(self._library.netra_link, arguments, count, files, len(files))
 
     def disassemble(self, parts: Sequence[bytes]) -> Answer:
         """Disassemble: triple, processor, name in the listing, code object."""

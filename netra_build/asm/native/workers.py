@@ -19,9 +19,8 @@ MAX_WORKERS = 2
 START_SECONDS = 30.0
 ENDING_SECONDS = 5.0
 MAX_REPORT_BYTES = 1024**2
-MAX_REQUESTS = 1000
-"""After so many a worker is replaced: LLVM keeps a list of all temporary files it ever made, and
-walks it for each new one."""
+MAX_REQUESTS = 20000
+"""After so many a worker is replaced, whatever LLVM may hold on to from one call to the next."""
 
 
 @dataclass(frozen=True)

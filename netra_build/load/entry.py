@@ -7,18 +7,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from netra_build.asm.published_scan import (
+    Requirement,
     published_computational_sha256,
     published_text,
     source_closure_sha256,
 )
-from netra_build.core.digests import sha256_hex
 from netra_build.core.disk import relative_name
 from netra_build.core.nearest import nearest_hint
-from netra_build.load.closures import read_closure
+from netra_build.load.closures import SourceTree
 from netra_build.load.fields import Fields
 from netra_build.load.golden_operation import read_workspace
 from netra_build.load.library import Library
-from netra_build.load.scan import guarded_constants, literal_values, macro_parameters
+from netra_build.load.scan import guarded_constants, joined_literals, macro_parameters
 from netra_build.records.launch import MAX_BLOCK
 from netra_build.records.tactic import ConstantRange, ConstantValues, FixedTactic, LaunchBlock
 from netra_build.records.vocabulary import (
@@ -82,22 +82,23 @@ class Evidence:
 class _Text:
     """The closure of one template with everything that is derived from it once."""
 
-    closure: Mapping[str, bytes]
-    texts: tuple[str, ...]
+    template: str
+    guards: tuple[Requirement, ...]
+    literals: Mapping[str, frozenset[int]]
     closure_sha256: str
     computational_sha256: str
     files: tuple[tuple[str, str], ...]
 
 
 class EntryReader:
-    """Reads catalog entries; closures are read and hashed once per template."""
+    """Reads catalog entries, each file of their closures once."""
 
     def __init__(self, library: Library, derive_pins: bool) -> None:
         self.library = library
         self.derive_pins = derive_pins
         self.source_by_name: dict[str, bytes] = {}
+        self._tree = SourceTree(library)
         self._texts: dict[str, _Text] = {}
-        self._sha256: dict[str, str] = {}
 
     def read(self, entry: Fields, name: str, evidence: Evidence) -> FixedTactic:
         """Return the tactic of one entry; raise ``BadInput`` with the entry's pointer."""
@@ -124,7 +125,7 @@ class EntryReader:
             computational_sha256=text.computational_sha256,
             instantiation_macro=entry.text("instantiation_macro"),
             macro_parameters=macro_parameters(
-                text.texts[0], entry.text("instantiation_macro"), entry.place("instantiation_macro")
+                text.template, entry.text("instantiation_macro"), entry.place("instantiation_macro")
             ),
             contract_constants=constants,
             compile_definitions=definitions,
@@ -148,21 +149,18 @@ class EntryReader:
 
     def _text(self, template: str, place: str) -> _Text:
         if template not in self._texts:
-            closure = read_closure(self.library, template, place)
+            files = self._tree.closure(template, place)
+            closure = {name: file.data for name, file in files.items()}
             self.source_by_name.update(closure)
             self._texts[template] = _Text(
-                closure,
-                tuple(published_text(data, file) for file, data in closure.items()),
+                published_text(closure[template], template),
+                tuple(guard for file in files.values() for guard in file.guards),
+                joined_literals(file.literals for file in files.values()),
                 source_closure_sha256(closure),
                 published_computational_sha256(closure),
-                tuple((file, self._digest(file, data)) for file, data in closure.items()),
+                tuple((name, file.sha256) for name, file in files.items()),
             )
         return self._texts[template]
-
-    def _digest(self, name: str, data: bytes) -> str:
-        if name not in self._sha256:
-            self._sha256[name] = sha256_hex(data)
-        return self._sha256[name]
 
     def _check_pins(self, entry: Fields, text: _Text) -> bool:
         pins = (
@@ -269,7 +267,7 @@ def _contract_constants(
                 got=f"{len(values)} values",
                 hint="list selectable values under compile_definitions",
             )
-    guarded = guarded_constants(text.closure, explicit, entry.place("template"))
+    guarded = guarded_constants(text.guards, explicit, entry.place("template"))
     constants = {**{key: (value,) for key, value in guarded.items()}, **explicit}
     listed = {key for key, _ in definitions}
     ranged = {item.name for item in ranges}
@@ -285,7 +283,7 @@ def _contract_constants(
 
 def _metadata(entry: Fields, text: _Text) -> dict[str, int]:
     """Return kernarg bytes, fixed LDS bytes and the work-item limit of the code object."""
-    literals = literal_values(text.texts)
+    literals = text.literals
     size = entry.integer("kernarg_size", high=UINT32_MAX)
     if size % 4 or not size:
         entry.refuse(

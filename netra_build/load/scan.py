@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from netra_build.asm.published_scan import Requirement, published_requirements
+from netra_build.asm.published_scan import Requirement
 from netra_build.core.errors import BadInput
 
 _MACRO = re.compile(r"^\s*\.macro\s+(\S+)(?:[ \t]+([^\n]*))?$", re.MULTILINE)
@@ -19,20 +19,29 @@ _LITERALS = {
     "group_segment_fixed_size": re.compile(r"\.amdhsa_group_segment_fixed_size\s+([0-9]{1,9})\b"),
     "max_flat_workgroup_size": re.compile(r"\.max_flat_workgroup_size:\s*([0-9]{1,9})\b"),
 }
+Literals = Mapping[str, frozenset[int]]
+"""The numbers that a text states for a launch property; one that it does not speak of is absent."""
+
 MACHINE_CONSTANTS = frozenset({"NETRA_TARGET_GFX", "NETRA_WAVE_SIZE"})
 
 
-def literal_values(texts: Iterable[str]) -> dict[str, frozenset[int]]:
+def literal_values(text: str) -> Literals:
     """Return the distinct literal numbers of each launch property, by its metadata name."""
-    found: dict[str, set[int]] = {key: set() for key in _LITERALS}
-    for text in texts:
-        for key, pattern in _LITERALS.items():
-            found[key].update(int(number) for number in pattern.findall(text))
-    return {key: frozenset(values) for key, values in found.items()}
+    found = {key: pattern.findall(text) for key, pattern in _LITERALS.items()}
+    return {key: frozenset(map(int, numbers)) for key, numbers in found.items() if numbers}
+
+
+def joined_literals(parts: Iterable[Literals]) -> dict[str, frozenset[int]]:
+    """Return what any of the parts states, with an entry for each launch property."""
+    found: dict[str, frozenset[int]] = dict.fromkeys(_LITERALS, frozenset())
+    for part in parts:
+        for key, values in part.items():
+            found[key] |= values
+    return found
 
 
 def guarded_constants(
-    closure: Mapping[str, bytes], declared: Iterable[str], location: str
+    guards: Iterable[Requirement], declared: Iterable[str], location: str
 ) -> dict[str, int]:
     """Return the constants that guard lines fix, without ``declared`` and machine constants.
 
@@ -40,7 +49,7 @@ def guarded_constants(
     """
     skipped = MACHINE_CONSTANTS.union(declared)
     first: dict[str, Requirement] = {}
-    for guard in published_requirements(closure):
+    for guard in guards:
         if guard.name in skipped:
             continue
         other = first.setdefault(guard.name, guard)

@@ -238,6 +238,40 @@ def confined_path(root: Path, name: str, location: str) -> Path:
     return path
 
 
+class ConfinedRoot:
+    """A folder whose files are named as for ``confined_path``; links are looked for once a folder.
+
+    It is for one reading of the files below ``root``: a folder that has been looked at is not
+    looked at again.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._prefix = str(root / "x")[:-1]
+        self._is_plain: dict[str, bool] = {"": True}
+
+    def path(self, name: str, location: str) -> str:
+        """Return the path of ``name`` below the root; refuse what ``confined_path`` refuses."""
+        name = relative_name(name, location)
+        path = self._prefix + name
+        if not self._has_plain_folder(name) or os.path.islink(path):
+            return str(confined_path(self._root, name, location))
+        return path
+
+    def _has_plain_folder(self, name: str) -> bool:
+        """Tell whether no part of the name before the last one is a link."""
+        folder = name.rpartition("/")[0]
+        if folder not in self._is_plain:
+            is_plain, end = True, 0
+            while end >= 0:
+                end = folder.find("/", end + 1)
+                part = folder if end < 0 else folder[:end]
+                if part not in self._is_plain:
+                    self._is_plain[part] = is_plain and not os.path.islink(self._prefix + part)
+                is_plain = self._is_plain[part]
+        return self._is_plain[folder]
+
+
 def _reason(error: OSError | ValueError) -> str:
     """Return a short cause without the path, which stands in the location."""
     if isinstance(error, OSError):

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from netra_build.core.canonical_json import Json, parse_object
-from netra_build.core.disk import Disk, confined_path
+from netra_build.core.disk import ConfinedRoot, Disk
 from netra_build.core.errors import BadInput
 from netra_build.records.vocabulary import TARGET
 
@@ -25,6 +25,8 @@ class Library:
     def __init__(self, root: Path, disk: Disk) -> None:
         self.root = root
         self.disk = disk
+        self._prefix = str(root / "x")[:-1]
+        self._confined = ConfinedRoot(root)
         self._bytes: dict[str, bytes] = {}
 
     @property
@@ -34,13 +36,13 @@ class Library:
 
     def location(self, name: str) -> str:
         """Return the path of a file as messages show it."""
-        return str(self.root / name)
+        return self._prefix + name
 
     def read(self, name: str, location: str = "") -> bytes:
         """Return the bytes of a root-relative file; refuse names and links that lead out."""
         if name not in self._bytes:
             place = location or self.location(name)
-            path = confined_path(self.root, name, place)
+            path = self._confined.path(name, place)
             if location and not self.disk.is_file(path):
                 raise BadInput(f'file "{name}" is missing or not a file', location=location)
             self._bytes[name] = self.disk.read_bytes(path)

@@ -9,7 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from netra_build.core.disk import RealDisk, confined_path, relative_name, sealed_folder
+from netra_build.core.disk import (
+    ConfinedRoot,
+    RealDisk,
+    confined_path,
+    relative_name,
+    sealed_folder,
+)
 from netra_build.core.errors import BadInput
 
 DISK = RealDisk()
@@ -234,7 +240,19 @@ def test_a_name_that_leaves_its_root_is_refused(name, text):
     assert message(relative_name, name, "m.json#/x") == f"m.json#/x: {text}"
 
 
-def test_a_confined_path_stays_below_its_root(tmp_path):
+def confined_once(root, name, location):
+    """Return a path as a reader of many files gets it, who has been in the folder before."""
+    confined = ConfinedRoot(root)
+    confined.path("a/x", location)
+    confined.path("not/there", location)
+    return Path(confined.path(name, location))
+
+
+BOTH = pytest.mark.parametrize("confined_path", [confined_path, confined_once])
+
+
+@BOTH
+def test_a_confined_path_stays_below_its_root(tmp_path, confined_path):
     root = tmp_path / "root"
     (root / "a").mkdir(parents=True)
     (root / "inner").symlink_to(root / "a")
@@ -244,7 +262,8 @@ def test_a_confined_path_stays_below_its_root(tmp_path):
 
 
 @pytest.mark.parametrize("target", ["..", "../root2", "/etc"])
-def test_a_link_that_leads_out_is_refused(tmp_path, target):
+@BOTH
+def test_a_link_that_leads_out_is_refused(tmp_path, target, confined_path):
     root = tmp_path / "root"
     root.mkdir()
     (tmp_path / "root2").mkdir()
@@ -254,7 +273,8 @@ def test_a_link_that_leads_out_is_refused(tmp_path, target):
     )
 
 
-def test_a_root_that_is_a_link_itself_is_followed(tmp_path):
+@BOTH
+def test_a_root_that_is_a_link_itself_is_followed(tmp_path, confined_path):
     (tmp_path / "real").mkdir()
     (tmp_path / "root").symlink_to("real")
     assert confined_path(tmp_path / "root", "a", "m") == tmp_path / "root/a"
@@ -284,3 +304,25 @@ def test_a_large_file_is_written_whole_when_the_system_takes_a_part_at_a_time(
     monkeypatch.setattr(os, "write", lambda handle, data: write(handle, data[:3]))
     DISK.write_bytes(tmp_path / "a", b"12345678")
     assert (tmp_path / "a").read_bytes() == b"12345678"
+
+
+def test_a_link_below_plain_folders_and_the_file_itself_are_looked_at(tmp_path):
+    root = tmp_path / "root"
+    (root / "a/b").mkdir(parents=True)
+    (root / "a/b/out").symlink_to(tmp_path)
+    (root / "a/file").symlink_to("/etc/passwd")
+    (root / "a/near").symlink_to(root / "a/b")
+    confined = ConfinedRoot(root)
+    assert confined.path("a/b/c", "m") == f"{root}/a/b/c"
+    assert confined.path("a/near/c/d", "m") == f"{root}/a/near/c/d"
+    for name in ("a/b/out/x", "a/b/out/x/y", "a/file", "a/near/out/x"):
+        assert message(confined.path, name, "m") == (
+            f'm: path "{name}" leaves its root through a symlink'
+        )
+    deep = "a/" * 2000 + "x"
+    assert confined.path(deep, "m") == f"{root}/{deep}"
+
+
+def test_the_path_of_a_root_is_written_as_paths_are():
+    assert ConfinedRoot(Path(".")).path("a/./b", "m") == "a/b"
+    assert ConfinedRoot(Path("/")).path("a/b", "m") == "/a/b"

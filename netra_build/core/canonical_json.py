@@ -91,6 +91,11 @@ def pretty_bytes(value: object) -> bytes:
     return (_PRETTY_ENCODER.encode(lower(value)) + "\n").encode("utf-8", "surrogatepass")
 
 
+def plain_stable_hash(value: Json) -> str:
+    """Return the same digest as ``stable_hash`` for a value that is plain JSON already."""
+    return sha256_hex(plain_canonical_bytes(value))
+
+
 def stable_hash(value: object) -> str:
     """Return the SHA-256 (hexadecimal) of the canonical bytes, final newline included."""
     return sha256_hex(canonical_bytes(value))
@@ -182,7 +187,8 @@ def _bounded_float(text: str) -> float:
 
 
 # A string without its end counts as one, so that no text is looked at twice.
-_STRING_OR_BRACKET = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[\]{}]', re.DOTALL)
+_STRING = re.compile(r'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
+_BRACKETS = re.compile(r"[\[\]{}]+")
 
 
 def _refuse_depth(text: str, location: str) -> None:
@@ -190,13 +196,14 @@ def _refuse_depth(text: str, location: str) -> None:
     if text.count("[") + text.count("{") <= MAX_DEPTH:
         return
     depth = 0
-    for token in _STRING_OR_BRACKET.finditer(text):
-        if token[0] in "[{":
-            depth += 1
-            if depth > MAX_DEPTH:
-                raise BadInput(f"nesting is deeper than {MAX_DEPTH} levels", location=location)
-        elif token[0] in "]}":
-            depth -= 1
+    for run in _BRACKETS.findall(_STRING.sub("", text)):
+        for bracket in run:
+            if bracket in "[{":
+                depth += 1
+                if depth > MAX_DEPTH:
+                    raise BadInput(f"nesting is deeper than {MAX_DEPTH} levels", location=location)
+            else:
+                depth -= 1
 
 
 def _refuse_surrogates(text: str, value: Json, location: str) -> None:

@@ -66,6 +66,7 @@ MODEL_WORDS = ("qwen", "gemma", "llama")
 MAX_ALIGNMENT = 256
 _NAME = re.compile(r"[A-Za-z0-9_.]+\Z")
 _CONSTANT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+_BLANK = re.compile(r"\s")
 LOWEST = -(2**63)
 
 
@@ -214,7 +215,7 @@ def read_semantics(semantics: Fields) -> tuple[tuple[str, str], ...]:
     semantics.close(SEMANTIC_FIELDS)
     for key in SEMANTIC_FIELDS:
         value = semantics.text(key)
-        if any(character.isspace() for character in value):
+        if _BLANK.search(value):
             semantics.refuse(f'semantic identifier "{value}" holds white space', key)
         for word in MODEL_WORDS:
             if word in value.lower():

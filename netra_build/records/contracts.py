@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
-from netra_build.core.canonical_json import Json, stable_hash
+from netra_build.core.canonical_json import Json, plain_stable_hash
 from netra_build.records.launch import Launch, Workspace
 from netra_build.records.vocabulary import (
     KIND_FALLBACK,
@@ -45,7 +45,7 @@ class Identified(ABC):
     @cached_property
     def id(self) -> str:
         """Contract id: ``prefix`` and the first 24 hexadecimal digits of the digest."""
-        return self.prefix + stable_hash(self.identity())[:24]
+        return self.prefix + plain_stable_hash(self.identity())[:24]
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from netra_build.core.canonical_json import Json, stable_hash
+from netra_build.core.canonical_json import Json, plain_stable_hash
 from netra_build.core.errors import NetraError
 from netra_build.records.launch import Launch, Workspace
 from netra_build.records.vocabulary import KIND_TEMPLATE
@@ -91,7 +91,7 @@ class FixedTactic:
     @cached_property
     def stable_id(self) -> str:
         """Digest of everything that decides what the tactic computes."""
-        return stable_hash(
+        return plain_stable_hash(
             {
                 "operation": self.operation,
                 "family": self.family,

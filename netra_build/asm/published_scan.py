@@ -23,6 +23,8 @@ REQUIREMENT = re.compile(
 )
 
 _DROPPED_PREFIXES = (".file", ".loc", ".cfi_")
+_SPECIAL = (*_DROPPED_PREFIXES, ".section")
+"""What a line has to hold for there to be more to it than its blanks and comments."""
 
 
 @dataclass(frozen=True)
@@ -102,6 +104,9 @@ def normalised_text(text: str) -> str:
 
     Lines end wherever Python's ``splitlines`` ends them, and blanks are Unicode white space.
     """
+    if not any(word in text for word in _SPECIAL):
+        lines = (_code(line) for line in text.splitlines())
+        return "\n".join(filter(None, lines)) + "\n"
     kept = []
     in_debug = False
     for line in text.splitlines():
@@ -111,10 +116,15 @@ def normalised_text(text: str) -> str:
             in_debug = len(words) > 1 and words[1].lstrip('"').startswith(".debug")
         if in_debug or stripped.startswith(_DROPPED_PREFIXES):
             continue
-        code = " ".join(stripped.partition("//")[0].partition(";")[0].split())
+        code = _code(stripped)
         if code:
             kept.append(code)
     return "\n".join(kept) + "\n"
+
+
+def _code(line: str) -> str:
+    """Return a line without its comment, its blanks collapsed."""
+    return " ".join(line.partition("//")[0].partition(";")[0].split())
 
 
 def _numbered(pattern: re.Pattern[str], text: str) -> Iterator[tuple[int, re.Match[str]]]:

@@ -14,7 +14,7 @@ from netra_build.asm.rewrite import rewrite
 from netra_build.asm.toolchain import Toolchain
 from netra_build.choose.build_objects import WORKERS
 from netra_build.choose.fixed import FixedRequest, rejection_reasons
-from netra_build.choose.instances import Closing, close_contract, instantiate
+from netra_build.choose.instances import Closing, close_contract, instantiate, unit_source
 from netra_build.choose.object_record import TARGET_NAME
 from netra_build.core.canonical_json import Json
 from netra_build.core.digests import sha256_hex
@@ -171,8 +171,8 @@ def _build_artifact(plan: ArtifactPlan, *, catalog: Catalog, tools: Toolchain) -
     for stem, instance in plan.instances:
         tree = {item: catalog.source_by_name[item] for item in instance.closure_names}
         source = f"generated/{stem}.s"
-        files[source] = instance.source
-        files[f"{stem}.o"] = tools.assemble_tree({**tree, source: instance.source}, source)
+        files[source] = unit_source(instance)
+        files[f"{stem}.o"] = tools.assemble_tree({**tree, source: files[source]}, source)
     objects = [files[f"{stem}.o"] for stem, _ in plan.instances]
     hsaco = rewrite(tools.link(objects), f"{name}.hsaco")
     code = read_code_object(hsaco, f"{name}.hsaco")

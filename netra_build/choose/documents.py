@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from netra_build import __version__
+from netra_build.choose.instances import unit_source
 from netra_build.choose.recipe_graph import (
     bindings_document,
     graph_recipe_document,
@@ -100,7 +101,7 @@ GUARD_FIELDS = (
 def engine_sources(plan: EnginePlan) -> dict[str, bytes]:
     """Return the generated units and include copies by path in the engine directory."""
     kernels = (*plan.kernels, *plan.candidates)
-    files = {kernel.source_name: kernel.source for kernel in kernels}
+    files = {kernel.source_name: unit_source(kernel) for kernel in kernels}
     files.update({f"{INCLUDES}/{name}": data for name, data in plan.include_by_name.items()})
     return files
 
@@ -240,7 +241,7 @@ def candidate_document(kernel: KernelInstance) -> dict[str, Json]:
         "selected": True,
         "artifact_kind": KIND_TEMPLATE,
         "source": kernel.source_name,
-        "source_sha256": sha256_hex(kernel.source),
+        "source_sha256": sha256_hex(unit_source(kernel)),
         "generated_from_template": True,
         "template": f"{INCLUDES}/{tactic.template}",
         "template_files": {f"{INCLUDES}/{name}": digest for name, digest in tactic.closure},

@@ -81,12 +81,16 @@ def instantiate(
         tactic=tactic,
         contract=contract,
         constants=constants,
-        source=instance_source(
-            tactic=tactic.name,
-            contract_id=contract.id,
-            constants=constants,
-            template=tactic.template,
-            macro=tactic.instantiation_macro,
-            macro_symbols=symbols,
-        ),
+    )
+
+
+def unit_source(instance: KernelInstance) -> bytes:
+    """Return the text of an instance's translation unit, as the stage ``instantiate`` makes it."""
+    return instance_source(
+        tactic=instance.tactic.name,
+        contract_id=instance.contract.id,
+        constants=instance.constants,
+        template=instance.template,
+        macro=instance.tactic.instantiation_macro,
+        macro_symbols=instance.macro_symbols,
     )

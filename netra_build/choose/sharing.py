@@ -9,6 +9,7 @@ from netra_build.asm.closure import Closure, include_closure
 from netra_build.asm.flatten import flatten
 from netra_build.asm.prune import prune_macros
 from netra_build.asm.shared_code import shared_text
+from netra_build.choose.instances import unit_source
 from netra_build.records.contracts import FixedContract
 from netra_build.records.plan import EnginePlan, KernelInstance, OperationPlan
 
@@ -54,7 +55,7 @@ def _texts(
 
 def _text(kernel: KernelInstance, closure: Closure) -> bytes:
     location = kernel.source_name
-    flat = prune_macros(flatten(kernel.source, closure, location), location)
+    flat = prune_macros(flatten(unit_source(kernel), closure, location), location)
     return shared_text(flat, kernel.macro_symbols, [name for name, _ in kernel.constants])
 
 

@@ -36,7 +36,7 @@ UNIT_GRID = (1, 1, 1)
 """Grid of a tactic that is built on its own, outside any engine."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Member:
     """One kernel of a code object: its instance, the kernargs it must have, its golden source.
 
@@ -70,7 +70,7 @@ class Member:
         return self.subject in NUMERIC_TACTICS
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Unit:
     """One code object to make, of one kernel or of several, and where its files go.
 

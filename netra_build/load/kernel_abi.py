@@ -55,7 +55,7 @@ def read_abi(library: Library, tactic: str) -> KernelAbi | None:
     that does not fit its kind, or kernargs that overlap or are out of order.
     """
     name = f"{FOLDER}/{tactic}.json"
-    if not library.disk.is_file(library.root / name):
+    if not library.has(name):
         return None
     fields = Fields(library.read_object(name), library.location(name))
     fields.close(_KEYS)

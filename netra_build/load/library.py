@@ -38,6 +38,10 @@ class Library:
         """Return the path of a file as messages show it."""
         return self._prefix + name
 
+    def has(self, name: str) -> bool:
+        """Tell whether there is a file of this root-relative name."""
+        return self.disk.is_file(self._prefix + name)
+
     def read(self, name: str, location: str = "") -> bytes:
         """Return the bytes of a root-relative file; refuse names and links that lead out."""
         if name not in self._bytes:

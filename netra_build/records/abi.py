@@ -8,7 +8,7 @@ from netra_build.core.canonical_json import Json
 from netra_build.records.ir import Dimension
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class AbiArgument:
     """One kernarg: offset and size in bytes; data type and shape of what a pointer points to."""
 
@@ -37,7 +37,7 @@ class Limits:
     elements: tuple[tuple[str, int], ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class KernelAbi:
     """The arguments in kernarg order and the grid; names stand for what a profile fixes."""
 

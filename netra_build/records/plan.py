@@ -63,7 +63,7 @@ class OperationPlan:
     kernarg_size: int | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class KernelInstance:
     """One unit to assemble: a tactic with all constants closed and its symbols named."""
 
@@ -72,7 +72,6 @@ class KernelInstance:
     tactic: FixedTactic
     contract: FixedContract
     constants: tuple[tuple[str, int], ...]
-    source: bytes
 
     @property
     def source_name(self) -> str:

@@ -6,6 +6,7 @@ long as none of the files has changed.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from pathlib import Path
 
@@ -42,21 +43,39 @@ def program_digest(program: Path, library_path: tuple[Path, ...], disk: Disk) ->
     return parts_digest(program_parts(program, library_path, disk))
 
 
-def programs_state(
-    programs: tuple[Path, ...], library_path: tuple[Path, ...], disk: Disk
-) -> FilesState:
-    """Return the state of the programs and of the libraries that they were seen to load."""
-    return tuple(map(file_state, _files(programs, library_path, disk)))  # type: ignore[arg-type]
+class WatchedPrograms:
+    """Programs and the libraries that they were seen to load, looked at before and after each use.
+
+    Every file is looked at each time; what was found out is the same as long as none has changed.
+    """
+
+    def __init__(
+        self, programs: Iterable[Path], library_path: tuple[Path, ...], disk: Disk
+    ) -> None:
+        """Find the libraries; a program that changes later is read again as a whole."""
+        self._files = _files(tuple(programs), library_path, disk)  # type: ignore[arg-type]
+        self._known: tuple[FilesState, dict[str, str]] | None = None
+
+    def state(self) -> FilesState:
+        """Return the state of all files."""
+        return tuple(map(file_state, self._files))
+
+    def identity(self, find: Callable[[], dict[str, str]]) -> dict[str, str]:
+        """Return what ``find`` made of the files as they are now."""
+        state, known = self.state(), self._known
+        if known is None or known[0] != state:
+            self._known = known = state, find()
+        return dict(known[1])
 
 
 @lru_cache(maxsize=64)
 def _files(
     programs: tuple[Path, ...], library_path: tuple[Path, ...], disk: Disk
-) -> tuple[Path, ...]:
-    """Return every file once; a program that changes later is read again as a whole."""
+) -> tuple[str, ...]:
+    """Return the path of every program and every library that was found, once."""
     loaded = [loaded_libraries(program, library_path, disk) for program in programs]
     libraries = [path for found in loaded for _, path in found if path is not None]
-    return tuple(dict.fromkeys([*programs, *libraries]))
+    return tuple(map(str, dict.fromkeys([*programs, *libraries])))
 
 
 @lru_cache(maxsize=64)

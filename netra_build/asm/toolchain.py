@@ -7,13 +7,13 @@ import resource
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 
 from netra_build.asm.diagnostics import LinkFailed, assembly_failure, death, first_tool_error
 from netra_build.asm.elf_layout import is_whole
-from netra_build.asm.tool_identity import FilesState, parts_digest, program_parts, programs_state
+from netra_build.asm.tool_identity import WatchedPrograms, parts_digest, program_parts
 from netra_build.asm.tool_memory import ToolMemory
 from netra_build.asm.toolchain_places import local_candidates, rocm_candidates, system_candidates
 from netra_build.core.disk import Disk, RealDisk, relative_name, sealed_folder
@@ -82,9 +82,14 @@ class Toolchain:
 
         The digest covers the program's bytes and the shared libraries found through ``disk``.
         """
-        paths = tuple(program.path for program in self.programs().values())
-        state = programs_state(paths, self.library_path, self.disk)
-        return dict(_identity(self, disk or self.disk, state))  # type: ignore[arg-type]
+        if disk is None:
+            return self._watched.identity(lambda: _identity(self, self.disk))
+        return _identity(self, disk)
+
+    @cached_property
+    def _watched(self) -> WatchedPrograms:
+        paths = [program.path for program in self.programs().values()]
+        return WatchedPrograms(paths, self.library_path, self.disk)
 
     def programs(self) -> dict[str, Program]:
         """Return the programs by role."""
@@ -367,9 +372,8 @@ def _version_of(program: Program, stamp: FileStamp, library_path: tuple[Path, ..
     return match[1].decode("ascii")
 
 
-@lru_cache(maxsize=64)
-def _identity(toolchain: Toolchain, disk: Disk, state: FilesState) -> dict[str, str]:
-    """Return the identity; the state makes programs or libraries that changed be read again."""
+def _identity(toolchain: Toolchain, disk: Disk) -> dict[str, str]:
+    """Return the identity, found through ``disk``."""
     found = {}
     for role, program in toolchain.programs().items():
         version, digest = _facts(toolchain, program, disk)

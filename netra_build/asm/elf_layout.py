@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from netra_build.core.errors import BadInput
 
@@ -29,8 +30,7 @@ _SEGMENT = struct.Struct("<IIQQQQQQ")
 _SECTION = struct.Struct("<IIQQQQIIQQ")
 
 
-@dataclass(frozen=True)
-class ElfHeader:
+class ElfHeader(NamedTuple):
     """The file header."""
 
     ident: bytes
@@ -50,11 +50,10 @@ class ElfHeader:
 
     def packed(self) -> bytes:
         """Return the header's 64 bytes."""
-        return _HEADER.pack(*(getattr(self, name) for name in self.__dataclass_fields__))
+        return _HEADER.pack(*self)
 
 
-@dataclass(frozen=True)
-class SegmentHeader:
+class SegmentHeader(NamedTuple):
     """One program header. Offsets, addresses and sizes are bytes."""
 
     kind: int
@@ -68,11 +67,10 @@ class SegmentHeader:
 
     def packed(self) -> bytes:
         """Return the header's 56 bytes."""
-        return _SEGMENT.pack(*(getattr(self, name) for name in self.__dataclass_fields__))
+        return _SEGMENT.pack(*self)
 
 
-@dataclass(frozen=True)
-class SectionHeader:
+class SectionHeader(NamedTuple):
     """One section header. ``name`` is the place in the name table; ``text`` the name itself."""
 
     name: int
@@ -94,8 +92,7 @@ class SectionHeader:
 
     def packed(self) -> bytes:
         """Return the header's 64 bytes."""
-        names = list(self.__dataclass_fields__)[:-1]
-        return _SECTION.pack(*(getattr(self, name) for name in names))
+        return _SECTION.pack(*self[:-1])
 
 
 @dataclass(frozen=True)
@@ -166,7 +163,9 @@ def _named(elf: ElfFile, location: str) -> ElfFile:
     if elf.header.names_index >= len(elf.sections):
         raise BadInput("section names are missing", location=location)
     table = elf.content(elf.sections[elf.header.names_index])
-    named = tuple(replace(s, text=string_at(table, s.name, location)) for s in elf.sections)
+    named = tuple(
+        SectionHeader(*one[:-1], string_at(table, one.name, location)) for one in elf.sections
+    )
     return replace(elf, sections=named)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,9 @@ NOTE_TYPE = 32
 MAX_METADATA_BYTES = 4 * 1024 * 1024
 MAX_ENTRIES = 8192
 MAX_DEPTH = 16
+
+_PLAIN_KINDS = frozenset({str, int, bool, type(None)})
+_KINDS = _PLAIN_KINDS | {float, dict, list}
 
 
 @dataclass(frozen=True)
@@ -156,21 +159,22 @@ def _unique_pairs(pairs: list[tuple[Any, Any]]) -> dict[Any, Any]:
 
 
 def _refuse_odd_values(value: Any, depth: int) -> None:
+    """Go through a document of the reader, which makes values of exactly these types."""
     if depth > MAX_DEPTH:
         raise _Unusable(f"is nested deeper than {MAX_DEPTH} levels")
-    if isinstance(value, dict):
-        for key, item in value.items():
-            if not isinstance(key, str):
-                raise _Unusable("holds a key that is not a string")
-            _refuse_odd_values(item, depth + 1)
-    elif isinstance(value, list):
-        for item in value:
-            _refuse_odd_values(item, depth + 1)
-    elif isinstance(value, float):
-        if not math.isfinite(value):
-            raise _Unusable("holds a number that is not finite")
-    elif not (value is None or isinstance(value, str | bool | int)):
+    kind = type(value)
+    items: Iterable[Any] = value.values() if kind is dict else value if kind is list else ()
+    if kind is dict and not all(type(key) is str for key in value):
+        raise _Unusable("holds a key that is not a string")
+    if kind is float and not math.isfinite(value):
+        raise _Unusable("holds a number that is not finite")
+    if kind not in _KINDS:
         raise _Unusable("holds a value that JSON cannot express")
+    for item in items:
+        if type(item) not in _PLAIN_KINDS:
+            _refuse_odd_values(item, depth + 1)
+        elif depth == MAX_DEPTH:
+            raise _Unusable(f"is nested deeper than {MAX_DEPTH} levels")
 
 
 class _Entry:

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from netra_build.asm.code_object import CodeObject
-from netra_build.asm.metadata import NOTE_TYPE, decode_metadata, split_notes
+from netra_build.asm.metadata import NOTE_TYPE, Note, decode_metadata, split_notes
 from netra_build.asm.plain_tables import Section
 from netra_build.core.canonical_json import Json
 from netra_build.core.errors import BadInput
 
 KEY_COLUMNS = 16
+MAX_KNOWN = 64
+"""Characters of a text whose form is held."""
+
 SOFT_HYPHEN = 0xAD
 DT_SONAME = 14
 
@@ -81,13 +85,19 @@ def notes_text(code: CodeObject, label: str) -> str:
     inside lists.
     """
     sections = [section for section in code.sections if section.kind == "note"]
-    body = "".join(_section_text(section, label) for section in sections)
+    notes = [tuple(split_notes(section.data, label)) for section in sections]
+    # The only note of an object has been decoded already.
+    document = code.metadata if sum(map(len, notes)) == 1 else None
+    body = "".join(
+        _section_text(section, found, label, document)
+        for section, found in zip(sections, notes, strict=True)
+    )
     return _HEADER.format(label=label, load_name=_load_name(code)) + body + "]\n"
 
 
 def document_text(document: Json, location: str = "metadata") -> str:
     """Return a decoded note as the tool's YAML, from ``---`` to ``...`` with a final newline."""
-    if isinstance(document, dict) and document:
+    if isinstance(document, Mapping) and document:
         return "\n".join(("---", *_map_lines(document, location), "...", ""))
     raise BadInput("code object metadata is empty", location=location)
 
@@ -103,22 +113,24 @@ def _load_name(code: CodeObject) -> str:
     return "<Not found>"
 
 
-def _section_text(section: Section, label: str) -> str:
+def _section_text(
+    section: Section, found: Sequence[Note], label: str, document: Mapping[str, Json] | None
+) -> str:
     notes = []
-    for note in split_notes(section.data, label):
+    for note in found:
         if note.owner != b"AMDGPU" or note.kind != NOTE_TYPE:
             raise BadInput(f"note type {note.kind} cannot be printed", location=label)
-        document = document_text(decode_metadata(note.data, label), label)
-        notes.append(_NOTE.format(size=len(note.data), document=document))
+        text = document_text(document or decode_metadata(note.data, label), label)
+        notes.append(_NOTE.format(size=len(note.data), document=text))
     return _SECTION.format(
         name=section.name, offset=section.offset, size=section.size, notes="".join(notes)
     )
 
 
-def _map_lines(value: dict[str, Json], location: str) -> Iterator[str]:
-    for key in sorted(value, key=lambda k: k.encode()):
+def _map_lines(value: Mapping[str, Json], location: str) -> Iterator[str]:
+    for key in sorted(value, key=str.encode):
         item = value[key]
-        name = _quoted(key, keep_type=False) + ":"
+        name = (_quoted_key(key) if len(key) <= MAX_KNOWN else _quoted(key, keep_type=False)) + ":"
         if isinstance(item, dict) and item:
             yield name
             yield from (f"  {line}" for line in _map_lines(item, location))
@@ -152,8 +164,23 @@ def _scalar(value: Json) -> str:
     if isinstance(value, float):
         return f"{value:e}"
     if isinstance(value, str):
-        return ("!str " if _reads_otherwise(value) else "") + _quoted(value, keep_type=True)
+        return _text(value) if len(value) <= MAX_KNOWN else _new_text(value)
     return "{}" if isinstance(value, dict) else "[]"
+
+
+def _new_text(value: str) -> str:
+    return ("!str " if _reads_otherwise(value) else "") + _quoted(value, keep_type=True)
+
+
+@lru_cache(maxsize=512)
+def _text(value: str) -> str:
+    """Return a short text as it is printed; kernels say the same ones again and again."""
+    return _new_text(value)
+
+
+@lru_cache(maxsize=512)
+def _quoted_key(key: str) -> str:
+    return _quoted(key, keep_type=False)
 
 
 def _reads_otherwise(text: str) -> bool:

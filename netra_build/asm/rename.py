@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping
-from dataclasses import replace
 
 import msgpack
 
@@ -63,7 +62,7 @@ def rename_symbols(
     for index, section in enumerate(elf.sections):
         if section.kind == SHT_NOTE:
             contents[index] = _renamed_notes(contents[index], new_by_old, location)
-    sections = [s if s.kind == SHT_NULL else replace(s, name=places[s.text]) for s in elf.sections]
+    sections = [s if s.kind == SHT_NULL else s._replace(name=places[s.text]) for s in elf.sections]
     return _written(elf, sections, contents)
 
 
@@ -143,13 +142,13 @@ def _written(elf: ElfFile, sections: list[SectionHeader], contents: Mapping[int,
         section = sections[index]
         offset = aligned(len(result), section.align)
         size = len(contents[index]) if section.stored or contents[index] else section.size
-        sections[index] = replace(section, offset=offset, size=size)
+        sections[index] = section._replace(offset=offset, size=size)
         if contents[index]:
             result += bytes(offset - len(result)) + contents[index]
     headers_at = aligned(len(result), 8)
     result += bytes(headers_at - len(result))
     for section in sections:
         result += section.packed()
-    header = replace(elf.header, sections_at=headers_at)
+    header = elf.header._replace(sections_at=headers_at)
     result[:HEADER_BYTES] = header.packed()
     return bytes(result)

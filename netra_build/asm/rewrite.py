@@ -7,7 +7,6 @@ code objects carry string tables in that program's order. Segments keep every by
 from __future__ import annotations
 
 import struct
-from dataclasses import replace
 
 from netra_build.asm.elf_layout import (
     PT_LOAD,
@@ -45,9 +44,9 @@ def rewrite(data: bytes, location: str = "code object") -> bytes:
         content = contents.get(index, elf.content(section))
         offset = aligned(end + len(tail), section.align)
         tail += bytes(offset - end - len(tail)) + content
-        sections[index] = replace(section, offset=offset, size=len(content))
+        sections[index] = section._replace(offset=offset, size=len(content))
     renamed = [
-        s if s.kind == SHT_NULL else replace(s, name=place_by_name[s.text]) for s in sections
+        s if s.kind == SHT_NULL else s._replace(name=place_by_name[s.text]) for s in sections
     ]
     return _written(elf, end, bytes(tail), renamed)
 
@@ -83,7 +82,7 @@ def _symbol_tables(elf: ElfFile, location: str) -> dict[int, bytes]:
 
 def _written(elf: ElfFile, end: int, tail: bytes, sections: list[SectionHeader]) -> bytes:
     headers_at = aligned(end + len(tail), 8)
-    header = replace(elf.header, sections_at=headers_at)
+    header = elf.header._replace(sections_at=headers_at)
     packed = header.packed()
     body = packed + elf.data[len(packed) : end] + tail
     table = b"".join(section.packed() for section in sections)

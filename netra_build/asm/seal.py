@@ -6,8 +6,6 @@ file. The result is what ``llvm-objcopy --strip-all --remove-section=.comment`` 
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from netra_build.asm.elf_layout import (
     AMDGPU_MACHINE,
     ET_DYN,
@@ -45,10 +43,10 @@ def seal(data: bytes, location: str = "code object") -> bytes:
         section = elf.sections[old]
         if old == elf.header.names_index:
             align = max(section.align, 1)
-            section = replace(section, offset=aligned(end, align), size=len(table))
+            section = section._replace(offset=aligned(end, align), size=len(table))
         if section.kind != SHT_NULL:
             link = _renumbered(section, new_index, location)
-            section = replace(section, name=places[section.text], link=link)
+            section = section._replace(name=places[section.text], link=link)
         sections.append(section)
     return _written(elf, end, table, sections, names_position)
 
@@ -137,8 +135,7 @@ def _written(
         span = slice(segment.offset, segment.offset + segment.file_size)
         result[span] = elf.data[span]
     result[names_at : names_at + len(table)] = table
-    header = replace(
-        elf.header,
+    header = elf.header._replace(
         sections_at=headers_at,
         section_count=len(sections),
         names_index=names_position,

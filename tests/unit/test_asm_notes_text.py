@@ -123,3 +123,10 @@ def test_what_the_tool_prints_wrongly_is_refused():
     with pytest.raises(BadInput) as caught:
         document_text({}, "k")
     assert str(caught.value) == "k: code object metadata is empty"
+
+
+def test_long_texts_are_quoted_as_short_ones_are():
+    long = "x" * 65
+    assert document_text({f"{long}:": f"{long}:", long: long}) == (
+        f"---\n{long}: {long}\n'{long}:': '{long}:'\n...\n"
+    )

@@ -54,18 +54,18 @@ def declare_asked(env: Any, values: Mapping[str, str], targets: Sequence[str]) -
     checks = [target for target in targets if target in TARGETS]
     asked: list[Any] = []
     if "engine" in values:
-        asked += env.NetraEngine(values["engine"], **engine, **shared, **product)
+        asked += last_files(env.NetraEngine(values["engine"], **engine, **shared, **product))
     if "recipe" in values:
         unlocked = {"allow_unlocked": flag(values, "allow_unlocked")}
-        asked += env.NetraRecipe(values["recipe"], **unlocked, **shared, **product)
+        asked += last_files(env.NetraRecipe(values["recipe"], **unlocked, **shared, **product))
     if "tactic" in values and ("asked" in targets or not checks):
-        asked += env.NetraTactic(values["tactic"], **shared, **product)
+        asked += last_files(env.NetraTactic(values["tactic"], **shared, **product))
     _declare_checks(env, values, checks, shared)
     if not asked and not targets:
         for name in recipe_names(library_of(env)):
-            asked += env.NetraEngine(name, **shared, **product)
+            asked += last_files(env.NetraEngine(name, **shared, **product))
     if asked:
-        env.Default(env.Alias("asked", last_files(asked)))
+        env.Default(env.Alias("asked", asked))
 
 
 def _releases(env: Any, values: Mapping[str, str]) -> list[Any]:

@@ -221,6 +221,11 @@ class StepFile(SCons.Node.FS.File):  # type: ignore[misc]
 
 
 def last_files(nodes: Sequence[Any]) -> list[Any]:
-    """Return those of our nodes that nothing among them is made from: they bring all others."""
+    """Return those of one product's nodes that nothing among them is made from.
+
+    They bring all others. The last one comes first: what it sums up, such as proofs, is made before
+    what stands alone.
+    """
     used = {source for node in nodes for source in node.sources}
-    return [node for node in nodes if node not in used]
+    found = [node for node in nodes if node not in used]
+    return [*found[-1:], *found[:-1]]

@@ -1,6 +1,7 @@
 """The chains of one code object: how a kernel, its golden twin and its checks are made.
 
 Each function returns the actions of one part in order; ``pipeline`` puts parts together.
+Stages that only some products need, and that load much, are imported where they are applied.
 """
 
 from __future__ import annotations
@@ -15,14 +16,9 @@ from netra_build.records.golden import GoldenSource
 from netra_build.records.plan import KernelInstance
 from netra_build.stages import (
     assemble,
-    check_numerics,
-    check_object,
     close_includes,
-    conform,
     copy_files,
-    debug_object,
     disassemble,
-    equivalence,
     flatten_unit,
     instantiate,
     link_objects,
@@ -30,7 +26,6 @@ from netra_build.stages import (
     read_object,
     rewrite_object,
     seal_object,
-    share_object,
     take_golden,
 )
 
@@ -59,6 +54,8 @@ def proven_actions(unit: Unit) -> list[Action]:
 
 def checked_action(unit: Unit, report: Place) -> Action:
     """Check a code object statically."""
+    from netra_build.stages import check_object
+
     listed = {"hsaco": unit.hsaco, "dis": unit.metadata(".dis")}
     named: dict[str, Json] = {"hsaco": unit.hsaco_name, "gate": unit.refuses_findings}
     return check_object.STAGE.apply(unit.subject, listed, {"report": report}, named)
@@ -66,6 +63,8 @@ def checked_action(unit: Unit, report: Place) -> Action:
 
 def numerics_action(unit: Unit, member: Member, seeds: Sequence[int], report: Place) -> Action:
     """Run one kernel in the functional model against its numeric contract."""
+    from netra_build.stages import check_numerics
+
     listed = {"hsaco": unit.hsaco, "dis": unit.metadata(".dis")}
     wanted: dict[str, Json] = {
         "hsaco": unit.hsaco_name,
@@ -80,6 +79,8 @@ def numerics_action(unit: Unit, member: Member, seeds: Sequence[int], report: Pl
 
 def debug_action(unit: Unit) -> Action:
     """Make a code object again with line tables, equal to it in ``.text``, outside the product."""
+    from netra_build.stages import debug_object
+
     sources = [unit.source(index) for index in range(len(unit.members))]
     included = {name for member in unit.members for name in member.instance.closure_names}
     inputs = {
@@ -117,6 +118,8 @@ def _object_action(unit: Unit, index: int, hints: Mapping[str, Place]) -> Action
     made = {"object": unit.of_member(index, ".o")}
     if unit.leader is None:
         return assemble.STAGE.apply(member.subject, {"flat": flat}, made, hints=hints)
+    from netra_build.stages import share_object
+
     leader = unit.leader.members[index].instance
     inputs = {
         "object": unit.leader.of_member(index, ".o"),
@@ -159,6 +162,8 @@ def object_actions(unit: Unit) -> list[Action]:
 
 def _contract_actions(unit: Unit) -> list[Action]:
     """List a code object and hold it against the contracts of its members."""
+    from netra_build.stages import conform
+
     sealed = {"hsaco": unit.hsaco}
     label: dict[str, Json] = {"label": unit.hsaco_name}
     contracts = {member.symbol: _contract(member) for member in unit.members}
@@ -266,6 +271,8 @@ def golden_object_actions(objects: Sequence[GoldenObject]) -> list[Action]:
 
 
 def _equivalence(unit: Unit, goldens: Sequence[GoldenSource]) -> Action:
+    from netra_build.stages import equivalence
+
     inputs = {
         "hsaco": unit.hsaco,
         "dis": unit.metadata(".dis"),
@@ -307,6 +314,8 @@ def _contract(member: Member) -> dict[str, Json]:
     if member.arguments is not None:
         wanted["arguments"] = [_kernarg(argument) for argument in member.arguments]
     if member.abi is not None:
+        from netra_build.stages import conform
+
         wanted |= conform.abi_facts(member.abi, member.instance.tactic.max_threads)
     return wanted
 

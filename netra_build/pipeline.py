@@ -24,7 +24,6 @@ from netra_build.chains import (
     numerics_action,
     proven_actions,
 )
-from netra_build.choose.deployment import result_files
 from netra_build.choose.engine_parts import EngineParts
 from netra_build.choose.units import Unit
 from netra_build.core.canonical_json import Json
@@ -33,12 +32,10 @@ from netra_build.records.build_recipe import ObjectsRecipe
 from netra_build.stages import (
     copy_files,
     emit,
-    emit_deployment,
     emit_engine,
     emit_result,
     emit_validation,
     seal_engine,
-    tabulate,
 )
 
 QUICK_SEEDS = (1,)
@@ -76,6 +73,9 @@ def objects_graph(recipe: ObjectsRecipe, units: Sequence[Unit]) -> Graph:
 
 def deployment_graph(name: str, document: Json, units: Sequence[Unit]) -> Graph:
     """Return the graph of a published recipe; ``document`` is what its result says beforehand."""
+    from netra_build.choose.deployment import result_files
+    from netra_build.stages import emit_deployment
+
     actions = [action for unit in units for action in made_actions(unit)]
     result = Place(Root.OUT, RESULT_NAME)
     inputs = _products(actions)
@@ -246,6 +246,8 @@ def _evidence(units: Sequence[Unit], *, is_checked: bool = True) -> dict[str, Pl
 
 
 def _summary(units: Sequence[Unit], subject: str, files: Sequence[str] = ()) -> Action:
+    from netra_build.stages import tabulate
+
     reports = {unit.label: report for unit, report in _reports(units)}
     output = {"summary": Place(Root.OUT, SUMMARY_NAME)}
     return tabulate.STAGE.apply(subject, reports, output, {"files": list(files)})

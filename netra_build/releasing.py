@@ -1,4 +1,7 @@
-"""What can be asked to be released - an engine, code objects - and its graph, archive included."""
+"""What can be asked to be released - an engine, code objects - and its graph, archive included.
+
+What only a package needs is imported when one is planned: every build comes past this module.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,8 @@ from pathlib import Path
 from netra_build.core.errors import BadInput
 from netra_build.core.graph import Graph
 from netra_build.load.library import Library
-from netra_build.packaging import ReleaseParts, release_graph, report_graph
 from netra_build.records.build_recipe import Recipe
-from netra_build.release.environment import environment_of
 from netra_build.release.layout import CODE_OBJECTS, ENGINE, LICENSE, check_version
-from netra_build.release.needed import require_libraries
-from netra_build.release.origin import DEFAULT_BUILDER, Asked
 from netra_build.requests import (
     RECIPES,
     EngineRequest,
@@ -51,6 +50,11 @@ def plan_release(library: Library, request: ReleaseRequest) -> Graph:
     Raises ``BadInput`` for a version, recipe or key that cannot be used and a library without a
     licence, and what planning the product raises; ``Refused`` for tactics that are not pinned.
     """
+    from netra_build.packaging import ReleaseParts, release_graph
+    from netra_build.release.environment import environment_of
+    from netra_build.release.needed import require_libraries
+    from netra_build.release.origin import DEFAULT_BUILDER, Asked
+
     require_libraries()
     check_version(request.version, "version")
     # A library of its own: what the provenance names is what was read for this release alone.
@@ -83,6 +87,8 @@ def plan_release(library: Library, request: ReleaseRequest) -> Graph:
 
 def plan_report(library: Library, product: Graph) -> Graph:
     """Return the graph of a product and the page that shows it."""
+    from netra_build.packaging import report_graph
+
     return report_graph(product, scores_name(library))
 
 

@@ -2,6 +2,7 @@
 
 Reads manifests and decides; the graphs are put together in ``pipeline``. The SCons front and
 ``netra rebuild`` both come in here, so that they ask the same question.
+What plans only one kind of request is imported when such a one is asked for.
 """
 
 from __future__ import annotations
@@ -12,13 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from netra_build import pipeline
-from netra_build.choose.deployment import deployment_document, plan_deployment
-from netra_build.choose.documents import engine_documents
 from netra_build.choose.engine_parts import EngineParts, GoldenObject, golden_objects
-from netra_build.choose.plan import PlanOptions, plan_engine
-from netra_build.choose.published_units import deployment_units
-from netra_build.choose.session import CompileRequest, plan_in_library
-from netra_build.choose.sharing import share_code
 from netra_build.choose.units import (
     Unit,
     candidate_units,
@@ -37,12 +32,9 @@ from netra_build.core.graph import Graph, Root
 from netra_build.core.nearest import nearest_hint
 from netra_build.load.build_recipe import read_recipe
 from netra_build.load.catalog import load_catalog
-from netra_build.load.deployment import read_deployment
 from netra_build.load.golden import ROOT as GOLDEN_ROOT
 from netra_build.load.kernel_abi import read_abi
 from netra_build.load.library import Library
-from netra_build.load.model import read_model_bytes
-from netra_build.load.profiles import choose_profile, load_profiles
 from netra_build.records.abi import KernelAbi
 from netra_build.records.build_recipe import (
     GOLDEN_OPTIONAL,
@@ -52,7 +44,6 @@ from netra_build.records.build_recipe import (
 )
 from netra_build.records.plan import EnginePlan, OperationPlan
 from netra_build.records.tactic import Catalog, FixedTactic
-from netra_build.stages.take_golden import check_golden_object
 
 RECIPES = "recipes"
 
@@ -98,6 +89,9 @@ def engine_graph(library: Library, request: EngineRequest) -> Graph:
     ``Refused`` for pins that differ under ``locked`` and for golden objects of other bytes,
     ``EvidenceIncomplete`` without a golden source where the recipe requires one.
     """
+    from netra_build.choose.documents import engine_documents
+    from netra_build.choose.sharing import share_code
+
     recipe = _asked_engine(library, request)
     if not isinstance(recipe, EngineRecipe):
         raise BadInput(
@@ -156,6 +150,8 @@ def _asked_engine(library: Library, request: EngineRequest) -> Recipe:
 
 def _plan_published(library: Library, recipe: EngineRecipe, golden_root: str | None) -> EnginePlan:
     """Return the plan of a published model description, as ``netra compile`` makes it."""
+    from netra_build.choose.session import CompileRequest, plan_in_library
+
     golden = Path(golden_root) if golden_root else None
     request = CompileRequest(
         model=Path(recipe.location),
@@ -194,6 +190,10 @@ def objects_graph(
 
 
 def _deployment_graph(library: Library, asked: str, allow_unlocked: bool, debug: bool) -> Graph:
+    from netra_build.choose.deployment import deployment_document, plan_deployment
+    from netra_build.choose.published_units import deployment_units
+    from netra_build.load.deployment import read_deployment
+
     deployment = read_deployment(library.disk.read_bytes(Path(asked)), asked)
     plans = plan_deployment(deployment, load_catalog(library), allow_unlocked=allow_unlocked)
     name = Path(asked).stem
@@ -237,6 +237,10 @@ def numerics_graph(
 
 def plan_recipe(library: Library, recipe: EngineRecipe, golden_root: str | None) -> EnginePlan:
     """Return the plan of a recipe, golden objects read and compared when a root is given."""
+    from netra_build.choose.plan import PlanOptions, plan_engine
+    from netra_build.load.model import read_model_bytes
+    from netra_build.load.profiles import choose_profile, load_profiles
+
     model = read_model_bytes(
         library.read(recipe.model, recipe.location), library.location(recipe.model), library
     )
@@ -331,6 +335,8 @@ def _reasons(operation: OperationPlan, most: int) -> list[str]:
 
 def _read_golden(library: Library, item: GoldenObject, root: Path) -> bytes:
     """Return a golden object's bytes, checked before anything of the engine is written."""
+    from netra_build.stages.take_golden import check_golden_object
+
     location = f"{root}/{item.name}"
     data = library.disk.read_bytes(confined_path(root, item.name, location))
     check_golden_object(data, item.wanted, location)

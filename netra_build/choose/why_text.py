@@ -1,15 +1,19 @@
-"""The answer to ``why``: which files are meant, and the chain of reasons behind each."""
+"""The answer to ``why``: which files are meant, and the chain of reasons behind each.
+
+What answers is imported when it is asked: every build comes past this module.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from netra_build.choose.why_target import asked_files
 from netra_build.core.canonical_json import Json
 from netra_build.core.execute import Execution
 from netra_build.core.run_record import RunRecord
-from netra_build.core.upcoming import upcoming
-from netra_build.core.why import Answer, answer, upcoming_lines
+
+if TYPE_CHECKING:
+    from netra_build.core.why import Answer
 
 FORMAT = "netra-why-1"
 
@@ -19,12 +23,19 @@ def answers(target: str, executions: Sequence[Execution], record: RunRecord) -> 
 
     Raises ``BadInput`` when it stands for none.
     """
+    from netra_build.choose.why_target import asked_files
+    from netra_build.core.upcoming import upcoming
+    from netra_build.core.why import answer
+
     verdicts = upcoming(executions)
     return [answer(path, record, verdicts) for path in asked_files(target, executions, record)]
 
 
 def why_text(target: str, executions: Sequence[Execution], record: RunRecord) -> str:
     """Return the answers in words; without a target, what a build would run."""
+    from netra_build.core.upcoming import upcoming
+    from netra_build.core.why import upcoming_lines
+
     if not target:
         return "\n".join(upcoming_lines(list(upcoming(executions).values())))
     return "\n".join(line for one in answers(target, executions, record) for line in one.lines())

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
 WIDTH = 160
 
 
 def table_text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """Return a plain table; cells are shown as they are, without markup."""
+    from rich.console import Console  # late: a build that shows no table needs none of it
+    from rich.table import Table
+    from rich.text import Text
+
     table = Table(box=None, pad_edge=False, show_edge=False)
     for column in columns:
         table.add_column(Text(column), no_wrap=True)

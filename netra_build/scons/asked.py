@@ -15,7 +15,6 @@ from netra_build.requests import recipe_names
 from netra_build.scons.methods import library_of
 from netra_build.scons.steps import last_files
 from netra_build.scons.variables import TARGETS, flag, seeds
-from netra_build.stages.tabulate import summary_text
 
 NOT_RELEASED = ("tactic", "allow_unlocked", "locked", "debug")
 """Variables that a release takes no word on: what is packed is locked, and of a recipe."""
@@ -127,6 +126,8 @@ def _equivalence(env: Any, options: Mapping[str, Any]) -> Any:
 
 
 def _show_table(target: list[Any], source: list[Any], env: Any) -> int:
+    from netra_build.stages.tabulate import summary_text
+
     path = Path(str(source[0]))
     summary = parse_object(RealDisk().read_bytes(path), str(path))
     shown = summary_text(summary)

@@ -9,14 +9,19 @@ import time
 from collections.abc import Callable
 from typing import Any, TextIO
 
-from rich.console import Console
-
 from netra_build.core.progress import progress_line
 from netra_build.core.tally import Tally
 
 ERASE = "\r\x1b[K"
 REDRAW_SECONDS = 0.2
 NARROWEST = 20
+
+
+def terminal_width() -> int:
+    """Return the columns of the terminal."""
+    from rich.console import Console  # late: a build without a terminal needs none of it
+
+    return Console().width
 
 
 class LiveLine:
@@ -29,7 +34,7 @@ class LiveLine:
         settled: Callable[[], int],
         total: int,
         clock: Callable[[], float] = time.monotonic,
-        columns: Callable[[], int] = lambda: Console().width,
+        columns: Callable[[], int] = terminal_width,
     ) -> None:
         self.stream = stream
         self.tally = tally

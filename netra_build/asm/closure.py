@@ -48,8 +48,14 @@ def include_closure(template: str, read: Reader, location: str) -> Closure:
     Raises ``BadInput``: what ``walk_includes`` and ``read_source`` refuse, and an include guard
     whose symbol is set anywhere else.
     """
-    data_by_name = walk_includes(template, read, location, _includes)
-    macros = macros_of(read_source(name, data, {}) for name, data in data_by_name.items())
+    plain: dict[str, SourceFile] = {}
+
+    def includes(name: str, data: bytes) -> Iterator[tuple[int, str]]:
+        plain[name] = read_source(name, data, {})
+        return ((include.line, include.name) for include in plain[name].includes)
+
+    data_by_name = walk_includes(template, read, location, includes)
+    macros = macros_of(plain.values())
     files = tuple(read_source(name, data, macros) for name, data in data_by_name.items())
     refuse_shared_guards(files)
     return Closure(data_by_name, files)
@@ -81,7 +87,3 @@ def refuse_shared_guards(files: Sequence[SourceFile]) -> None:
                 expected="one place",
                 got=", ".join(places[:4]),
             )
-
-
-def _includes(name: str, data: bytes) -> Iterator[tuple[int, str]]:
-    return ((item.line, item.name) for item in read_source(name, data, {}).includes)

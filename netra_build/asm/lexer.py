@@ -106,7 +106,7 @@ def macro_names(lines: list[str]) -> dict[str, bool]:
     return {
         match[1]: ":vararg" in match[2].lower()
         for line in lines
-        if (match := _MACRO_LINE.match(line))
+        if "." in line and (match := _MACRO_LINE.match(line))
     }
 
 
@@ -163,18 +163,17 @@ class _Reading:
 
     def run(self) -> None:
         """Read all lines; most are of one statement, the others are cut out with care."""
-        cursor, lines = self.cursor, self.cursor.lines
+        cursor, lines, known = self.cursor, self.cursor.lines, self.known
         while (number := cursor.number) <= len(lines):
             line = lines[number - 1]
             simple = _SIMPLE.fullmatch(line)
             if simple is not None:
                 cursor.number += 1
                 start, end = simple.span(1)
-                name = line[start:end]
-                self._add(
-                    classify(name, line[end:], number, self.depth, False, self.known), line[start:]
-                )
-                if name == METADATA_START and not line[end:].strip():
+                name, rest = line[start:end], line[end:]
+                statement = classify(name, rest, number, self.depth, False, known)
+                self._add(statement, line[start:])
+                if name == METADATA_START and not rest.strip():
                     self._metadata()
             elif _NOTHING.match(line):
                 cursor.number += 1

@@ -22,6 +22,7 @@ from netra_build.core.errors import BadInput
 MAX_REMEMBERED_BYTES = 256 * 1024
 """Of source text whose statements are held; these take about ten times as much memory."""
 
+_DIRECTIVE, _ASSIGNMENT = Kind.DIRECTIVE, Kind.ASSIGNMENT
 _SETTERS = frozenset({".set", ".equ", ".equiv"})
 _QUOTED_PATH = re.compile(r'"([^"\\]+)"')
 _CAN_TRICK = re.compile(r'"|\.inc', re.IGNORECASE)
@@ -83,7 +84,7 @@ class SourceFile:
         for statement in self.statements:
             if statement.name in _SETTERS:
                 symbol = statement.operands.partition(",")[0].strip()
-            elif statement.kind is Kind.ASSIGNMENT:
+            elif statement.kind is _ASSIGNMENT:
                 symbol = statement.name
             else:
                 continue
@@ -112,9 +113,11 @@ class SourceFile:
         pieces, start = [], 0
         for include in (*includes, None):
             end = include.statement_index if include else len(self.statements)
-            kept = [self.statements[index] for index in range(start, end) if index not in gone]
-            size = sum(len(statement.text) + 1 for statement in kept)
-            pieces.append(Piece(tuple(macro_blocks(kept)), size, include))
+            kept: Sequence[Statement] = self.statements[start:end]
+            if gone:
+                kept = [self.statements[index] for index in range(start, end) if index not in gone]
+            blocks = tuple(macro_blocks(kept))
+            pieces.append(Piece(blocks, sum(len(block.text) for block in blocks), include))
             start = end + 1
         return tuple(pieces)
 
@@ -178,8 +181,9 @@ def _verified(
     name: str, statements: tuple[Statement, ...], macros: Mapping[str, bool]
 ) -> SourceFile:
     walk = _Walk(name, statements)
-    for index in range(len(statements)):
-        walk.visit(index)
+    for index, statement in enumerate(statements):
+        if statement.kind is _DIRECTIVE or _CAN_TRICK.search(statement.operands):
+            walk.visit(index)
     walk.finish()
     return SourceFile(name, statements, tuple(walk.includes), tuple(walk.guards), macros)
 
@@ -210,7 +214,7 @@ class _Walk:
         if statement.kind is Kind.METADATA:
             return
         self._refuse_tricks(statement)
-        if statement.kind is not Kind.DIRECTIVE:
+        if statement.kind is not _DIRECTIVE:
             return
         name = statement.name
         if name == ".include":

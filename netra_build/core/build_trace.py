@@ -146,8 +146,9 @@ def trace_of(
 
 def keep_trace(store: Store, key: str, trace: Trace, base: str, disk: Disk) -> None:
     """Keep a trace, and of its outputs what the store does not have yet."""
+    kept = {n for action, names in trace.actions if store.has_outputs(action) for n in names}
     for name, digest in trace.outputs.items():
-        if not store.has_blob(digest):
+        if name not in kept and not store.has_blob(digest):
             store.put_blob(disk.read_bytes(Path(base + name)))
     store.put_record(KIND, key, trace.document())
 
@@ -186,13 +187,14 @@ def restore(trace: Trace, base: str, store: Store) -> dict[str, str] | None:
     products = {f"{p.folder}/{p.seal}": p for p in trace.products}
     later = [(p, f"{p.folder}/") for p in trace.products]
     begun: dict[str, Product] = {}
+    contents = _Contents(trace, store)
     for name, digest in sorted(trace.outputs.items(), key=lambda item: item[0] in products):
         path = confined_path(Path(base), name, "store")
         if not name.startswith(OUTPUTS_BELOW):
             return None
         if name not in products and _has(disk, path, digest):
             continue
-        data = store.get_blob(digest)
+        data = contents.get(name, digest)
         if data is None:
             return None
         for traced, prefix in later:
@@ -202,6 +204,28 @@ def restore(trace: Trace, base: str, store: Store) -> dict[str, str] | None:
     for product in begun.values():
         product.finish()
     return dict(trace.outputs)
+
+
+class _Contents:
+    """The outputs of a trace in a store; those of the action that was asked for last are held."""
+
+    def __init__(self, trace: Trace, store: Store) -> None:
+        self._store = store
+        self._made_by = {name: made for made in trace.actions for name in made[1]}
+        self._held_of: tuple[str, Paths] | None = None
+        self._held: dict[str, bytes] = {}
+
+    def get(self, name: str, digest: str) -> bytes | None:
+        """Return the bytes of an output, which have this BLAKE3; None if they are not here."""
+        made = self._made_by.get(name)
+        if made is not None and made is not self._held_of:
+            action, names = made
+            found = self._store.output_list(action, len(names)) or ()
+            self._held_of, self._held = made, dict(zip(names, found, strict=False))
+        data = self._held.get(name)
+        if data is not None and blake3_hex(data) == digest:
+            return data
+        return self._store.get_blob(digest)
 
 
 def _begin(traced: TracedProduct, base: str, begun: dict[str, Product]) -> None:

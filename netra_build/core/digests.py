@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from dataclasses import dataclass
 
 from blake3 import blake3
+
+DIGEST = re.compile(r"[0-9a-f]{64}\Z")
+"""A digest in lower-case hexadecimal."""
 
 
 @dataclass(frozen=True)

@@ -95,6 +95,7 @@ class ActionRun:
     """State of each input file before it was read, by role."""
     is_always: bool = False
     """Somebody wants it run whether it has to or not; the reason if there is no other."""
+    _steady: dict[str, bool] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @cached_property
     def input_digests(self) -> dict[str, str]:
@@ -125,10 +126,16 @@ class ActionRun:
         return written
 
     def is_steady(self, digest: str) -> bool:
-        """Tell whether inputs and tools are what they were when ``digest`` was made of them."""
-        if self.changed_inputs():
-            return False
-        return not self.action.stage.uses_tools or self.digest() == digest
+        """Tell whether inputs and tools are what they were when ``digest`` was made of them.
+
+        To be asked right after the stage has run; who asks again is told the same.
+        """
+        if digest not in self._steady:
+            is_same = not self.changed_inputs()
+            if is_same and self.action.stage.uses_tools:
+                is_same = self.digest() == digest
+            self._steady[digest] = is_same
+        return self._steady[digest]
 
     def changed_inputs(self) -> tuple[Place, ...]:
         """Return the inputs that hold other bytes now than those which were read."""

@@ -1,9 +1,10 @@
 """The store: what actions made, by action digest, shared by all checkouts of a user.
 
-Blobs lie under the BLAKE3 of their bytes, entries under the action digest; an entry names the blob
-of each output. Everything is verified on every read. What does not verify is removed and counts as
-absent, so the next writer puts a good one in its place. No method fails because of the store: one
-that cannot be read has nothing, one that cannot be written to takes nothing and says why, once.
+Blobs lie under the BLAKE3 of their bytes, entries under the action digest; an entry holds the small
+outputs and names the blobs of the others. Everything is verified on every read. What does not
+verify is removed and counts as absent, so the next writer puts a good one in its place. No method
+fails because of the store: one that cannot be read has nothing, one that cannot be written to takes
+nothing and says why, once.
 """
 
 from __future__ import annotations
@@ -14,23 +15,23 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from netra_build.core.canonical_json import Json, canonical_bytes, parse_object
-from netra_build.core.digests import blake3_hex
+from netra_build.core.digests import DIGEST, blake3_hex
 from netra_build.core.disk import MAX_FILE_BYTES
 from netra_build.core.errors import BadInput
+from netra_build.core.store_entry import MAX_ENTRY_BYTES, entry_bytes, read_entry
 from netra_build.core.store_files import StoreFiles, UnsoundFile
 from netra_build.core.store_ledger import Ledger
 
 DEFAULT_MAX_BYTES = 2 * 1024 * 1024 * 1024
-ENTRY_FORMAT = "netra-store-entry-1"
 RECORD_FORMAT = "netra-store-record-1"
-MAX_ENTRY_BYTES = 1024 * 1024
 MAX_RECORD_BYTES = 32 * 1024 * 1024
 MOST_RECORDS = 8
 """How many records of one key are kept."""
 
-DIGEST = re.compile(r"[0-9a-f]{64}\Z")
+Read = TypeVar("Read")
 KIND = re.compile(r"[a-z][a-z0-9-]{0,31}\Z")
 
 
@@ -57,25 +58,37 @@ class Store:
 
     def outputs(self, action: str, roles: Collection[str]) -> dict[str, bytes] | None:
         """Return the outputs of an action by role, None unless every one of them verifies."""
-        blobs = self._entry(action, roles)
-        found = None if blobs is None else self._blobs(blobs)
-        if found is None:
+        found = self._outputs(action)
+        if found is None or found.keys() != {*roles}:
             self._count(misses=1)
             return None
-        self.files.touch(entry_name(action))
         self._count(hits=1)
         return found
 
+    def output_list(self, action: str, count: int) -> list[bytes] | None:
+        """Return the outputs of an action in the order of their roles, None as ``outputs``.
+
+        ``count`` is how many there have to be.
+        """
+        found = self._outputs(action) if DIGEST.match(action) else None
+        if found is None or len(found) != count:
+            return None
+        return [data for _, data in sorted(found.items())]
+
+    def has_outputs(self, action: str) -> bool:
+        """Tell whether there is an entry of an action; whether it verifies is seen when read."""
+        return DIGEST.match(action) is not None and self.files.find(entry_name(action)) is not None
+
     def put_outputs(self, action: str, outputs: Mapping[str, bytes]) -> None:
         """Keep the outputs of an action, in place of what was kept of it before."""
-        rows = {}
-        for role, output in outputs.items():
-            digest = blake3_hex(output)
-            if not self._keep_blob(digest, output):
-                return
-            rows[role] = {"blake3": digest, "size_bytes": len(output)}
-        data = entry_bytes({"format": ENTRY_FORMAT, "action": action, "outputs": rows})
-        if len(data) <= MAX_ENTRY_BYTES and self._write(entry_name(action), data):
+        digests = {role: blake3_hex(output) for role, output in outputs.items()}
+        entry = entry_bytes(action, outputs, digests)
+        if entry is None:
+            return
+        data, apart = entry
+        if not all(self._keep_blob(digests[role], outputs[role]) for role in apart):
+            return
+        if self._write(entry_name(action), data):
             self._count(stored=1)
 
     def put_blob(self, data: bytes) -> str:
@@ -93,7 +106,7 @@ class Store:
         if not DIGEST.match(digest):
             return None
         name = blob_name(digest)
-        data = self._read(name, MAX_FILE_BYTES, partial(_has_digest, digest))
+        data = self._read(name, MAX_FILE_BYTES, partial(_of_digest, digest))
         if data is not None:
             self.files.touch(name)
         return data
@@ -114,8 +127,7 @@ class Store:
         """Return the documents kept under a kind and key, newest first, at most eight."""
         found = []
         for name in self._record_names(kind, key)[:MOST_RECORDS]:
-            data = self._read(name, MAX_RECORD_BYTES, partial(_is_record, name))
-            record = None if data is None else record_of(data, name)
+            record = self._read(name, MAX_RECORD_BYTES, partial(record_of, name=name))
             if record is not None:
                 found.append(record["document"])
         return tuple(found)
@@ -123,21 +135,19 @@ class Store:
     def _keep_blob(self, digest: str, data: bytes) -> bool:
         return len(data) <= MAX_FILE_BYTES and self._write(blob_name(digest), data)
 
-    def _entry(self, action: str, roles: Collection[str]) -> dict[str, str] | None:
-        """Return the blob digest of each role, None unless the entry has exactly these roles."""
+    def _outputs(self, action: str) -> dict[str, bytes] | None:
+        """Return what is kept of an action by role, None as soon as something is not here."""
         name = entry_name(action)
-        data = self._read(name, MAX_ENTRY_BYTES, lambda read: entry_blobs(read, action) is not None)
-        blobs = None if data is None else entry_blobs(data, action)
-        return blobs if blobs is not None and set(blobs) == set(roles) else None
-
-    def _blobs(self, digests: Mapping[str, str]) -> dict[str, bytes] | None:
-        """Return the bytes of each role, None as soon as one is not here."""
-        found = {}
-        for role, digest in digests.items():
-            data = self.get_blob(digest)
-            if data is None:
+        entry = self._read(name, MAX_ENTRY_BYTES, partial(read_entry, action=action))
+        if entry is None:
+            return None
+        found = dict(entry.inner)
+        for role, digest in entry.blobs.items():
+            blob = self.get_blob(digest)
+            if blob is None:
                 return None
-            found[role] = data
+            found[role] = blob
+        self.files.touch(name)
         return found
 
     def _record_names(self, kind: str, key: str) -> list[str]:
@@ -151,12 +161,17 @@ class Store:
         found.sort(key=lambda file: (-file.used_ns, file.name))
         return [file.name for file in found if DIGEST.match(file.name.removeprefix(prefix))]
 
-    def _read(self, name: str, max_bytes: int, verify: Callable[[bytes], bool]) -> bytes | None:
-        """Return a file's bytes if they verify; remove what does not."""
+    def _read(
+        self, name: str, max_bytes: int, parse: Callable[[bytes], Read | None]
+    ) -> Read | None:
+        """Return what a file says if it verifies; remove what does not."""
         try:
             data = self.files.read(name, max_bytes)
-            if data is None or verify(data):
-                return data
+            if data is None:
+                return None
+            found = parse(data)
+            if found is not None:
+                return found
         except UnsoundFile:
             pass
         except OSError:
@@ -241,39 +256,8 @@ def record_prefix(kind: str, key: str) -> str:
     return f"records/{kind}/{digest[:2]}/{digest}"
 
 
-def entry_bytes(document: Json) -> bytes:
-    """Return an entry's file: the BLAKE3 of the rest, then the document."""
-    body = canonical_bytes(document)
-    return blake3_hex(body).encode("ascii") + b"\n" + body
-
-
-def entry_blobs(data: bytes, action: str) -> dict[str, str] | None:
-    """Return the blob digest of each role of an entry's file, None for a damaged one."""
-    head, _, body = data.partition(b"\n")
-    if head != blake3_hex(body).encode("ascii"):
-        return None
-    try:
-        document = parse_object(body, "entry", max_bytes=MAX_ENTRY_BYTES)
-    except BadInput:
-        return None
-    rows = document.get("outputs")
-    if document.get("format") != ENTRY_FORMAT or document.get("action") != action:
-        return None
-    if not isinstance(rows, dict) or not all(map(_is_row, rows.values())):
-        return None
-    return {role: row["blake3"] for role, row in rows.items()}
-
-
-def _has_digest(digest: str, data: bytes) -> bool:
-    return blake3_hex(data) == digest
-
-
-def _is_row(row: Json) -> bool:
-    if not isinstance(row, dict) or set(row) != {"blake3", "size_bytes"}:
-        return False
-    digest, size = row["blake3"], row["size_bytes"]
-    is_digest = isinstance(digest, str) and DIGEST.match(digest) is not None
-    return is_digest and type(size) is int and 0 <= size <= MAX_FILE_BYTES
+def _of_digest(digest: str, data: bytes) -> bytes | None:
+    return data if blake3_hex(data) == digest else None
 
 
 def record_of(data: bytes, name: str) -> dict[str, Json] | None:
@@ -288,7 +272,3 @@ def record_of(data: bytes, name: str) -> dict[str, Json] | None:
     if not isinstance(kind, str) or not isinstance(key, str) or not KIND.match(kind):
         return None
     return record if name == f"{record_prefix(kind, key)}.{blake3_hex(data)}" else None
-
-
-def _is_record(name: str, data: bytes) -> bool:
-    return record_of(data, name) is not None

@@ -9,18 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from netra_build.core.digests import blake3_hex
+from netra_build.core.digests import DIGEST, blake3_hex
 from netra_build.core.disk import MAX_FILE_BYTES
 from netra_build.core.store import (
-    DIGEST,
-    MAX_ENTRY_BYTES,
     MAX_RECORD_BYTES,
     Store,
     blob_name,
-    entry_blobs,
     entry_name,
     record_of,
 )
+from netra_build.core.store_entry import MAX_ENTRY_BYTES, read_entry
 from netra_build.core.store_files import PARTS, FoundFile, UnsoundFile, occupied_bytes
 from netra_build.core.store_ledger import FOLDERS, LEDGER, LOCK
 
@@ -92,8 +90,8 @@ def _blobs_of(store: Store, name: str) -> list[str] | None:
         data = store.files.read(name, MAX_ENTRY_BYTES)
     except (UnsoundFile, OSError):
         return None
-    blobs = None if data is None else entry_blobs(data, name.rpartition("/")[2])
-    return None if blobs is None else list(blobs.values())
+    entry = None if data is None else read_entry(data, name.rpartition("/")[2])
+    return None if entry is None else list(entry.blobs.values())
 
 
 def _reason(store: Store, file: FoundFile) -> str:
@@ -123,5 +121,5 @@ def _content_reason(folder: str, name: str, data: bytes) -> str:
     if folder == "blobs":
         return "" if blake3_hex(data) == digest else "holds other bytes than its name says"
     if folder == "actions":
-        return "is a damaged entry" if entry_blobs(data, digest) is None else ""
+        return "is a damaged entry" if read_entry(data, digest) is None else ""
     return "is a damaged record" if record_of(data, name) is None else ""

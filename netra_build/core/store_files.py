@@ -204,9 +204,14 @@ class StoreFiles:
         self.make_folder(os.path.dirname(name))
         part = self.path(f"{PARTS}/{os.urandom(12).hex()}")
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
+        handle = os.open(part, flags, FILE_MODE)
         try:
-            with os.fdopen(os.open(part, flags, FILE_MODE), "wb") as stream:
-                stream.write(data)
+            try:
+                left = memoryview(data)
+                while left:
+                    left = left[os.write(handle, left) :]
+            finally:
+                os.close(handle)
             try:
                 os.replace(part, self.path(name))
             except IsADirectoryError:

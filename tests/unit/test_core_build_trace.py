@@ -165,6 +165,38 @@ def test_a_lost_blob_restores_nothing_whole(tmp_path: Path, store: Store, kept: 
     assert not store.has_blob(digest)
 
 
+def kept_by_actions(tmp_path: Path, store: Store, **others: bytes) -> Trace:
+    """Return a trace whose outputs the store has as those of actions, but for the seal."""
+    base = checkout(tmp_path / "first")
+    texts = {name: text.encode() for name, text in OUTPUTS.items()}
+    one, two, seal = texts
+    store.put_outputs("1" * 64, {"a": texts[one], "b": texts[two], **others})
+    made = {(base + one, base + two): "1" * 64, (base + seal,): "2" * 64}
+    trace = trace_of(look(base), base, "code", build(base), made, [PRODUCT], ["said"])
+    assert trace is not None
+    keep_trace(store, "key", trace, base, RealDisk())
+    return trace
+
+
+def test_what_actions_have_kept_is_restored_from_there(tmp_path: Path, store: Store) -> None:
+    trace = kept_by_actions(tmp_path, store)
+    digests = [blake3_hex(text.encode()) for text in OUTPUTS.values()]
+    assert [store.has_blob(digest) for digest in digests] == [False, False, True]
+    base = checkout(tmp_path / "second")
+    assert restore(trace, base, store) == dict(zip(OUTPUTS, digests, strict=True))
+    assert contents(base) == OUTPUTS
+
+
+@pytest.mark.parametrize("others", [{"b": b"other"}, {"c": b"more"}])
+def test_other_outputs_of_the_same_action_restore_nothing_whole(
+    tmp_path: Path, store: Store, others: dict[str, bytes]
+) -> None:
+    trace = kept_by_actions(tmp_path, store, **others)
+    base = checkout(tmp_path / "second")
+    assert restore(trace, base, store) is None
+    assert "build/out/seal.json" not in contents(base)
+
+
 def test_files_that_are_there_are_left_and_former_ones_go(
     tmp_path: Path, store: Store, kept: Trace
 ) -> None:

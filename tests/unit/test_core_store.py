@@ -14,6 +14,8 @@ ACTION = "a" * 64
 OTHER = "b" * 64
 EMPTY_BLAKE3 = "af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f3262"
 OUTPUTS = {"object": b"\x7fELF one", "log": b""}
+LARGE = b"\x7fELF" * 20_000
+"""Lies in a blob of its own; small outputs lie in the entry."""
 
 
 @pytest.fixture
@@ -38,6 +40,38 @@ def test_outputs_come_back_by_role(store: Store) -> None:
     counts = other.counts
     assert (counts.hits, counts.misses, counts.stored, counts.damaged) == (1, 1, 0, 0)
     assert store.counts.stored == 1
+
+
+def test_small_outputs_take_no_file_of_their_own(store: Store) -> None:
+    edge = {"b": b"x" * 65_536, "a": LARGE, "c": b"y" * 65_537, "d": b"", "e": b"\n"}
+    store.put_outputs(ACTION, edge)
+    assert len(files_of(store, "actions")) == 1
+    assert sorted(path.read_bytes() for path in files_of(store, "blobs")) == [b"y" * 65_537, LARGE]
+    assert again(store).outputs(ACTION, edge) == edge
+
+
+def test_many_small_outputs_lie_in_the_entry_as_far_as_it_holds_them(store: Store) -> None:
+    many = {f"{number:02}": bytes([number]) * 60_000 for number in range(20)}
+    store.put_outputs(ACTION, many)
+    assert len(files_of(store, "blobs")) == 3
+    assert files_of(store, "actions")[0].stat().st_size < 2 * 1024 * 1024
+    assert again(store).outputs(ACTION, many) == many
+
+
+def test_an_action_of_too_many_outputs_is_not_kept(store: Store) -> None:
+    store.put_outputs(ACTION, {f"{number:090}": b"" for number in range(8000)})
+    assert (store.counts.stored, store.trouble) == (0, "")
+    assert files_of(store, "actions") == []
+
+
+def test_outputs_come_back_in_the_order_of_their_roles(store: Store) -> None:
+    store.put_outputs(ACTION, {"b": b"2", "c": LARGE, "a": b"1"})
+    assert store.has_outputs(ACTION)
+    assert again(store).output_list(ACTION, 3) == [b"1", b"2", LARGE]
+    assert store.output_list(ACTION, 2) is None
+    for other in (OTHER, "", "../" + ACTION):
+        assert store.output_list(other, 3) is None
+        assert not store.has_outputs(other)
 
 
 def test_an_entry_of_other_roles_is_a_miss(store: Store) -> None:
@@ -148,25 +182,27 @@ DAMAGES = [
 def test_damage_is_a_miss_and_the_next_writer_heals_it(
     store: Store, folder: str, damage: Callable[[Path], None]
 ) -> None:
-    store.put_outputs(ACTION, {"object": b"some bytes"})
+    outputs = {"object": LARGE, "log": b"some bytes" * 50}
+    store.put_outputs(ACTION, outputs)
     damage(files_of(store, folder)[0])
     reader = again(store)
-    assert reader.outputs(ACTION, ["object"]) is None
+    assert reader.outputs(ACTION, outputs) is None
     assert reader.counts.damaged == 1
-    reader.put_outputs(ACTION, {"object": b"some bytes"})
+    reader.put_outputs(ACTION, outputs)
     assert reader.trouble == ""
-    assert again(store).outputs(ACTION, ["object"]) == {"object": b"some bytes"}
+    assert again(store).outputs(ACTION, outputs) == outputs
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_a_writer_replaces_damage_that_nobody_has_read(
     store: Store, damage: Callable[[Path], None]
 ) -> None:
-    store.put_outputs(ACTION, {"object": b"some bytes"})
+    outputs = {"object": LARGE, "log": b"some bytes"}
+    store.put_outputs(ACTION, outputs)
     for folder in ("blobs", "actions"):
         damage(files_of(store, folder)[0])
-    again(store).put_outputs(ACTION, {"object": b"some bytes"})
-    assert again(store).outputs(ACTION, ["object"]) == {"object": b"some bytes"}
+    again(store).put_outputs(ACTION, outputs)
+    assert again(store).outputs(ACTION, outputs) == outputs
 
 
 def test_a_record_under_a_foreign_name_is_left_out(store: Store) -> None:
@@ -196,9 +232,9 @@ def test_a_damaged_record_is_left_out_and_removed(
 
 
 def test_a_missing_blob_is_a_miss(store: Store) -> None:
-    store.put_outputs(ACTION, OUTPUTS)
+    store.put_outputs(ACTION, {"object": LARGE})
     files_of(store, "blobs")[0].unlink()
-    assert store.outputs(ACTION, OUTPUTS) is None
+    assert store.outputs(ACTION, ["object"]) is None
     assert store.counts.damaged == 0
 
 

@@ -186,13 +186,13 @@ def test_a_full_disk_is_said_once_and_loses_nothing(tmp_path: Path, writes: int)
     store = Store(FullFiles(tmp_path / "store", writes))
     store.files.prepare(create=True)
     for number in (1, 2):
-        store.put_outputs(action(number), {"made": content(number)})
+        store.put_outputs(action(number), {"made": content(number, 17)})
     store.put_record("trace", "key", {})
     assert store.put_blob(b"") == "af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f3262"
     assert store.trouble == f"store {tmp_path}/store takes nothing more: no space left on device"
     assert store.counts.stored == (1 if writes >= 3 else 0)
     for number in (1, 2):
-        expected = {"made": content(number)} if number <= store.counts.stored else None
+        expected = {"made": content(number, 17)} if number <= store.counts.stored else None
         assert store.outputs(action(number), ["made"]) == expected
 
 
@@ -238,14 +238,15 @@ class ReadOnlyFiles(FullFiles):
 
 
 def test_a_read_only_store_still_gives(tmp_path: Path) -> None:
-    open_store(tmp_path / "store").put_outputs(action(1), {"made": b"x"})
+    made = {"made": content(1, 17), "log": b"x"}
+    open_store(tmp_path / "store").put_outputs(action(1), made)
     store = Store(ReadOnlyFiles(tmp_path / "store"))
-    assert store.outputs(action(1), ["made"]) == {"made": b"x"}
+    assert store.outputs(action(1), made) == made
     assert store.trouble == ""
     store.put_outputs(action(2), {"made": b"y"})
     assert store.trouble == f"store {tmp_path}/store takes nothing more: read-only file system"
     next((tmp_path / "store" / "blobs").rglob("*/*")).write_bytes(b"damaged")
-    assert store.outputs(action(1), ["made"]) is None
+    assert store.outputs(action(1), made) is None
 
 
 def fact(root: Path) -> str:

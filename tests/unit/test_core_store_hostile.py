@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from netra_build.core.digests import blake3_hex
-from netra_build.core.store import MAX_ENTRY_BYTES, Store, blob_name, entry_name, open_store
+from netra_build.core.store import Store, blob_name, entry_name, open_store
+from netra_build.core.store_entry import MAX_ENTRY_BYTES
 
 ACTION = "c" * 64
 SECRET = b"not for the store"
@@ -26,15 +27,18 @@ def plant(store: Store, name: str, data: bytes) -> Path:
     return path
 
 
-def plant_entry(store: Store, document: object, *, text: str = "") -> Path:
+def plant_entry(store: Store, document: object, *, text: str = "", inner: bytes = b"") -> Path:
     """Write an entry with a right head line, whatever its body says."""
-    body = (text or json.dumps(document)).encode()
-    return plant(store, entry_name(ACTION), blake3_hex(body).encode() + b"\n" + body)
+    body = (text or json.dumps(document)).encode() + b"\n"
+    return plant(store, entry_name(ACTION), blake3_hex(body).encode() + b"\n" + body + inner)
+
+
+ROW = {"blake3": blake3_hex(SECRET), "size_bytes": len(SECRET), "is_inner": False}
+INNER = {**ROW, "is_inner": True}
 
 
 def entry(**changes: object) -> dict:
-    row = {"blake3": blake3_hex(SECRET), "size_bytes": len(SECRET)}
-    good = {"format": "netra-store-entry-1", "action": ACTION, "outputs": {"made": row}}
+    good = {"format": "netra-store-entry-2", "action": ACTION, "outputs": {"made": ROW}}
     return {**good, **changes}
 
 
@@ -45,21 +49,53 @@ def test_a_planted_entry_that_is_right_is_read(store: Store) -> None:
     assert store.outputs(ACTION, ["made"]) == {"made": SECRET}
 
 
-ROW = {"blake3": blake3_hex(SECRET), "size_bytes": 1}
+def test_a_planted_entry_that_holds_its_output_is_read(store: Store) -> None:
+    """The tests of inner outputs change one thing of this one."""
+    plant_entry(store, entry(outputs={"made": INNER}), inner=SECRET)
+    assert store.outputs(ACTION, ["made"]) == {"made": SECRET}
+
+
+@pytest.mark.parametrize(
+    ("row", "inner"),
+    [
+        (INNER, b""),
+        (INNER, SECRET[:-1]),
+        (INNER, SECRET[:-1] + b"!"),
+        (INNER, SECRET + b"x"),
+        (ROW, SECRET),
+        ({**INNER, "size_bytes": len(SECRET) - 1}, SECRET),
+        ({**INNER, "size_bytes": len(SECRET) + 1}, SECRET),
+        ({**INNER, "blake3": "0" * 64}, SECRET),
+        ({**INNER, "is_inner": 1}, SECRET),
+        ({**INNER, "is_inner": None}, SECRET),
+    ],
+)
+def test_an_entry_of_other_inner_bytes_is_a_miss_and_removed(
+    store: Store, row: dict, inner: bytes
+) -> None:
+    path = plant_entry(store, entry(outputs={"made": row}), inner=inner)
+    plant(store, blob_name(blake3_hex(SECRET)), SECRET)
+    assert store.outputs(ACTION, ["made"]) is None
+    assert store.counts.damaged == 1
+    assert not path.exists()
+
 
 BAD_ENTRIES = {
     "other action": entry(action="d" * 64),
-    "other format": entry(format="netra-store-entry-2"),
+    "other format": entry(format="netra-store-entry-1"),
     "no outputs": entry(outputs=None),
     "list": entry(outputs=["made"]),
-    "path": entry(outputs={"made": {"blake3": "../../../secret", "size_bytes": 1}}),
+    "path": entry(outputs={"made": {**ROW, "blake3": "../../../secret"}}),
     "path of right length": entry(outputs={"made": {**ROW, "blake3": ("../" * 22)[:64]}}),
     "newline": entry(outputs={"made": {**ROW, "blake3": blake3_hex(SECRET) + "\n"}}),
     "upper case": entry(outputs={"made": {**ROW, "blake3": blake3_hex(SECRET).upper()}}),
     "number": entry(outputs={"made": {**ROW, "blake3": 7}}),
     "negative size": entry(outputs={"made": {**ROW, "size_bytes": -1}}),
     "huge size": entry(outputs={"made": {**ROW, "size_bytes": 2**60}}),
-    "no size": entry(outputs={"made": {"blake3": blake3_hex(SECRET)}}),
+    "no size": entry(outputs={"made": {"blake3": blake3_hex(SECRET), "is_inner": False}}),
+    "neither in nor out": entry(
+        outputs={"made": {"blake3": blake3_hex(SECRET), "size_bytes": len(SECRET)}}
+    ),
     "not an object": [entry()],
 }
 

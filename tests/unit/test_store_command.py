@@ -19,7 +19,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.delenv("NETRA_STORE_BYTES", raising=False)
     made = open_store(tmp_path / "netra")
-    made.put_outputs(ACTION, {"made": b"x" * 5000})
+    made.put_outputs(ACTION, {"made": b"x" * 70_000})
     made.put_record("trace", "key", {})
     return made
 
@@ -33,10 +33,10 @@ def test_stat_in_words(store: Store, capsys: pytest.CaptureFixture[str]) -> None
     assert capsys.readouterr().out == (
         "what                files  bytes\n"
         "outputs of actions  1      4096\n"
-        "contents            1      8192\n"
+        "contents            1      73728\n"
         "records             1      4096\n"
         "being written       0      0\n"
-        f"{store.files.root}: 16384 of 2147483648 bytes in use\n"
+        f"{store.files.root}: 81920 of 2147483648 bytes in use\n"
     )
 
 
@@ -45,10 +45,10 @@ def test_stat_in_json(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
     assert json.loads(capsys.readouterr().out) == {
         "root": str(store.files.root),
         "max_bytes": 2147483648,
-        "used_bytes": 16384,
+        "used_bytes": 81920,
         "folders": {
             "actions": {"files": 1, "occupied_bytes": 4096},
-            "blobs": {"files": 1, "occupied_bytes": 8192},
+            "blobs": {"files": 1, "occupied_bytes": 73728},
             "records": {"files": 1, "occupied_bytes": 4096},
             "parts": {"files": 0, "occupied_bytes": 0},
         },
@@ -145,7 +145,7 @@ def test_gc_makes_room(store: Store, capsys: pytest.CaptureFixture[str]) -> None
     }
     assert main(["store", "gc", "--bytes", "0"]) == 0
     assert capsys.readouterr().out == (
-        f"{store.files.root}: 3 files of 16384 bytes evicted, 0 incomplete\n"
+        f"{store.files.root}: 3 files of 81920 bytes evicted, 0 incomplete\n"
     )
     assert main(["store", "stat", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["used_bytes"] == 0

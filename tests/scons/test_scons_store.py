@@ -225,12 +225,12 @@ def empty(path: Path) -> None:
     path.write_bytes(b"")
 
 
-@pytest.mark.parametrize("folder", ["blobs", "actions"])
 def test_a_store_that_is_damaged_everywhere_is_healed(
-    stored: Stored, expected: dict[str, str], folder: str
+    stored: Stored, expected: dict[str, str]
 ) -> None:
     """Nothing damaged reaches a product; the build puts good files in place of all bad ones."""
-    for path, damage in zip(stored.files(folder), cycle([flip, truncate, empty]), strict=False):
+    files = [*stored.files("actions"), *stored.files("blobs")]
+    for path, damage in zip(files, cycle([flip, truncate, empty]), strict=False):
         damage(path)
     done = stored.build()
     assert done.actions.count("ASM") == 6
@@ -331,7 +331,7 @@ def test_builds_side_by_side_over_one_store(
     ]
     children = [start(project, cache) for project in projects]
     victim = children[0]
-    while not (cache / "netra" / "blobs").is_dir():
+    while not (cache / "netra" / "actions").is_dir():
         assert victim.poll() is None
     os.killpg(victim.pid, signal.SIGKILL)
     for child in children:

@@ -185,6 +185,7 @@ def objects_graph(
     units = recipe_units(library, recipe, load_catalog(library, derive_pins=True))
     if locked:
         refuse_unpinned([m.instance.tactic for unit in units for m in unit.members])
+    library.let_go()  # a recipe may be of thousands of kernels
     graph = pipeline.objects_graph(recipe, units)
     return pipeline.with_debug(graph, units) if debug else graph
 

@@ -58,7 +58,7 @@ _SPECIAL_WORDS = {"null", "Null", "NULL", "~", "true", "True", "TRUE", "false", 
 _INDICATORS = frozenset("-?:\\,[]{}#&*!|>'\"%@`")
 _BLANKS = " \t\n\v\f\r"
 _SAFE = re.compile(r"[A-Za-z0-9_\-^., \t]*")
-_NEEDS_ESCAPES = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\U0010ffff]")
+_NEEDS_ESCAPES = re.compile(r"[^\t -~]")
 _ESCAPES = {
     "\\": "\\\\",
     '"': '\\"',

@@ -9,7 +9,7 @@ from netra_build.core.canonical_json import Json
 from netra_build.core.digests import sha256_hex
 from netra_build.core.errors import BadInput
 from netra_build.load.fields import Fields
-from netra_build.load.golden_operation import read_launch
+from netra_build.load.launches import read_launch
 from netra_build.records.launch import Launch
 
 TARGET_NAME = "amdgcn-amd-amdhsa--gfx950"

@@ -23,11 +23,10 @@ from netra_build.load.fields import Fields
 from netra_build.load.graph import read_graph
 from netra_build.load.library import Library
 from netra_build.load.profiles import choose_profile, load_profiles
-from netra_build.records.memory import PLACEMENTS
 from netra_build.records.model import Model
 from netra_build.records.plan import EnginePlan
 from netra_build.records.tactic import Catalog
-from netra_build.records.vocabulary import KIND_TEMPLATE, TARGET
+from netra_build.records.vocabulary import KIND_TEMPLATE, PLACEMENTS, TARGET
 
 OPTION_DOCUMENTS = ("memory_plan.json", "explain.json", "graph_recipe.json")
 """Documents that other options (placement, experiments) would give another content."""

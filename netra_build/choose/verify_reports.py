@@ -19,7 +19,7 @@ from netra_build.core.digests import sha256_hex
 from netra_build.core.errors import BadInput
 from netra_build.core.json_difference import first_difference
 from netra_build.load.fields import Fields
-from netra_build.load.golden_operation import read_launch
+from netra_build.load.launches import read_launch
 from netra_build.records.vocabulary import TARGET
 from netra_build.stages.check_numerics import FORMAT as NUMERICS_FORMAT
 from netra_build.stages.check_numerics import SCOPE

@@ -16,8 +16,7 @@ from netra_build.core.collector import collector_paused
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput
 from netra_build.core.output_folder import publish_folder
-from netra_build.records.memory import PLACEMENTS
-from netra_build.records.vocabulary import TARGET
+from netra_build.records.vocabulary import PLACEMENTS, TARGET
 
 NAME = "compile"
 HELP = "turn a model description and a profile into an engine directory"

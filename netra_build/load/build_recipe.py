@@ -22,7 +22,7 @@ from netra_build.records.build_recipe import (
     ObjectsRecipe,
     Recipe,
 )
-from netra_build.records.memory import PLACEMENTS
+from netra_build.records.vocabulary import PLACEMENTS
 
 Value = TypeVar("Value")
 

@@ -16,7 +16,7 @@ from netra_build.core.disk import relative_name
 from netra_build.core.nearest import nearest_hint
 from netra_build.load.closures import SourceTree
 from netra_build.load.fields import Fields
-from netra_build.load.golden_operation import read_workspace
+from netra_build.load.launches import read_workspace
 from netra_build.load.library import Library
 from netra_build.load.scan import guarded_constants, joined_literals, macro_parameters
 from netra_build.records.launch import MAX_BLOCK

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from netra_build.load.fields import Fields
 from netra_build.load.library import Library
 from netra_build.records.abi import AbiArgument, KernelAbi, Limits
-from netra_build.records.ir import Dimension
+
+if TYPE_CHECKING:
+    from netra_build.records.ir import Dimension
 
 FORMAT = "netra-kernel-abi-1"
 FOLDER = "manifests/gfx950/contracts"

@@ -28,11 +28,16 @@ class Library:
         self._prefix = str(root / "x")[:-1]
         self._confined = ConfinedRoot(root)
         self._bytes: dict[str, bytes] = {}
+        self._names: set[str] = set()
 
     @property
     def names_read(self) -> frozenset[str]:
         """Root-relative names of the files that were read so far."""
-        return frozenset(self._bytes)
+        return frozenset(self._names)
+
+    def let_go(self) -> None:
+        """Forget what was in the files, but not which they were: asked for again, they are read."""
+        self._bytes.clear()
 
     def location(self, name: str) -> str:
         """Return the path of a file as messages show it."""
@@ -50,6 +55,7 @@ class Library:
             if location and not self.disk.is_file(path):
                 raise BadInput(f'file "{name}" is missing or not a file', location=location)
             self._bytes[name] = self.disk.read_bytes(path)
+            self._names.add(name)
         return self._bytes[name]
 
     def read_object(self, name: str) -> dict[str, Json]:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from netra_build.core.canonical_json import Json
-from netra_build.records.ir import Dimension
+
+if TYPE_CHECKING:
+    from netra_build.records.ir import Dimension
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from netra_build.core.canonical_json import Json
-from netra_build.records.memory import PLACEMENTS
+from netra_build.records.vocabulary import PLACEMENTS
 
 FORMAT = "netra-recipe-1"
 GOLDEN_REQUIRED = "required"

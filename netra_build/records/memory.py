@@ -9,8 +9,6 @@ from netra_build.core.canonical_json import Json
 from netra_build.records.vocabulary import FORMAT_MEMORY
 
 WORKSPACE_ALIGNMENT = 256
-PLACEMENTS = ("first_use", "best")
-"""How buffers are placed: as published, or in the best of several orders."""
 
 
 @dataclass(frozen=True)

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from netra_build.core.canonical_json import Json
-from netra_build.core.errors import NetraError
-from netra_build.records.contracts import Contract, FixedContract
-from netra_build.records.ir import Operation
-from netra_build.records.launch import Launch
-from netra_build.records.memory import MemoryPlan
-from netra_build.records.model import Model
-from netra_build.records.profiles import Profile
-from netra_build.records.tactic import FixedTactic
+
+if TYPE_CHECKING:  # code objects without an engine have no use for these records
+    from netra_build.core.errors import NetraError
+    from netra_build.records.contracts import Contract, FixedContract
+    from netra_build.records.ir import Operation
+    from netra_build.records.launch import Launch
+    from netra_build.records.memory import MemoryPlan
+    from netra_build.records.model import Model
+    from netra_build.records.profiles import Profile
+    from netra_build.records.tactic import FixedTactic
 
 
 @dataclass(frozen=True)

@@ -44,3 +44,6 @@ FORMAT_LAYOUT = "netra-layout-plan-1"
 FORMAT_VALIDATION = "netra-validation-plan-1"
 FORMAT_EQUIVALENCE = "netra-assembly-equivalence-1"
 FORMAT_ABI = "netra-kernel-abi-1"
+
+PLACEMENTS = ("first_use", "best")
+"""How buffers are placed: as published, or in the best of several orders."""

@@ -287,6 +287,41 @@ def test_a_changed_template_is_not_pinned(root):
     )
 
 
+SHARED_FAULTS = [
+    (
+        "NETRA_REQUIRE_EQ TWO_VALUE, 0x7\n",
+        f"{PART}:1: line is not seen by the published reader: NETRA_REQUIRE_EQ TWO_VALUE, 0x7",
+    ),
+    (f'.include "{PART}"\n', f'{PART}: file includes itself through "{PART}"'),
+]
+
+
+@pytest.mark.parametrize(("line", "wanted"), SHARED_FAULTS)
+def test_a_bad_file_is_a_fault_of_every_tactic_that_includes_it(root, line, wanted):
+    document = json.loads((root / CATALOG).read_text())
+    (entry,) = document["tactics"]
+    other = TEMPLATE.replace("one", "two")
+    shutil.copy(root / TEMPLATE, root / other)
+    document["tactics"].append({**entry, "id": "two", "template": other})
+    (root / CATALOG).write_text(json.dumps(document))
+    assert len(load_catalog(Library(root, RealDisk()), derive_pins=True).tactics) == 2
+    (root / PART).write_text(line + (root / PART).read_text())
+    catalog = load_catalog(Library(root, RealDisk()), derive_pins=True)
+    lines = {f.tactic: f.error.line().replace(f"{root}/", "") for f in catalog.faults}
+    assert lines == {"gfx950.one": wanted, "gfx950.two": wanted}
+
+
+def test_what_a_library_has_let_go_is_read_again(root):
+    library = Library(root, RealDisk())
+    before = library.read(TEMPLATE)
+    library.read(PART)
+    (root / TEMPLATE).write_text("new")
+    assert library.read(TEMPLATE) == before
+    library.let_go()
+    assert library.names_read == {TEMPLATE, PART}
+    assert library.read(TEMPLATE) == b"new"
+
+
 def test_an_id_is_defined_once(root):
     document = json.loads((root / CATALOG).read_text())
     (root / "manifests/gfx950/tactics/two.json").write_text(json.dumps(document))

@@ -20,6 +20,7 @@ from netra_build.core.canonical_json import canonical_bytes
 from netra_build.core.digests import blake3_hex
 from netra_build.core.distributions import DISTRIBUTION_BY_IMPORT
 from netra_build.core.errors import ToolchainFailed
+from netra_build.core.import_lines import import_tree
 
 PACKAGE = "netra_build"
 SHORT_DIGEST = 16
@@ -104,9 +105,8 @@ def _read_module(name: str) -> tuple[str, tuple[str, ...]]:
     if path is None:
         raise ValueError(f"no module {name}")
     source = path.read_bytes()
-    tree = ast.parse(source, filename=name)
-    imports = set(imported_modules(tree))
-    if path.name == "__init__.py" and _reaches_members(tree):
+    imports = set(imported_modules(import_tree(source, name)))
+    if path.name == "__init__.py" and _reaches_members(ast.parse(source, filename=name)):
         imports |= {f"{name}.{member}" for member in package_members(name)}
     return blake3_hex(source), tuple(sorted(imports))
 

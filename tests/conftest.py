@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import random
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Hashable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -18,6 +21,7 @@ DEFAULT_SEED = 1
 # Derandomised: a failure on one machine is a failure on every machine. No deadline: these tests
 # say what is right, not how fast it is.
 settings.register_profile("netra", derandomize=True, deadline=None, database=None)
+settings.register_profile("netra sample", settings.get_profile("netra"), max_examples=25)
 settings.load_profile("netra")
 
 
@@ -28,6 +32,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--netra-seed", type=int, default=DEFAULT_SEED, help="seed of the samples and inputs"
     )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Choose how many examples a property is held against, before any test is imported."""
+    settings.load_profile("netra" if config.getoption("--full") else "netra sample")
 
 
 def pytest_report_header(config: pytest.Config) -> str:
@@ -81,6 +90,48 @@ def sample(request: pytest.FixtureRequest, is_full: bool) -> Callable[[list, int
         return [cases[index] for index in sorted(chosen)]
 
     return choose
+
+
+@pytest.fixture(scope="session")
+def sample_of_each(
+    sample: Callable[[list, int], list],
+) -> Callable[[list, Callable[[Any], Hashable], int], list]:
+    """Return ``sample_of_each(cases, kind_of, count)``: ``count`` seeded cases of every kind."""
+
+    def choose(cases: list, kind_of: Callable[[Any], Hashable], count: int) -> list:
+        numbers: dict[Hashable, list[int]] = {}
+        for number, case in enumerate(cases):
+            numbers.setdefault(kind_of(case), []).append(number)
+        chosen = (number for group in numbers.values() for number in sample(group, count))
+        return [cases[number] for number in sorted(chosen)]
+
+    return choose
+
+
+@pytest.fixture(scope="session")
+def made_once(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Callable[[str, Callable[[Path], object]], Path]:
+    """Return ``made_once(name, make)``: a folder that ``make`` fills once for all test processes.
+
+    It is to be read only.
+    """
+    base = tmp_path_factory.getbasetemp()
+    shared = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "made-once"
+
+    def make_once(name: str, make: Callable[[Path], object]) -> Path:
+        shared.mkdir(exist_ok=True)
+        folder, done = shared / name, shared / f"{name}.done"
+        with open(shared / f"{name}.lock", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not done.exists():
+                shutil.rmtree(folder, ignore_errors=True)
+                folder.mkdir()
+                make(folder)
+                done.touch()
+        return folder
+
+    return make_once
 
 
 @pytest.fixture(scope="session")

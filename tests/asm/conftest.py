@@ -5,16 +5,18 @@ from __future__ import annotations
 import fcntl
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
-from release_making import ENGINE, OBJECTS, Made, make_release
+from release_making import ENGINE, OBJECTS, Made, make_release, read_release
 
 from netra_build.asm.native.build import build_library
 from netra_build.asm.native.library import NativeLibrary
 from netra_build.asm.native.session import NativeToolchain, with_native_part
 from netra_build.asm.toolchain import Program, Toolchain
 
+MadeOnce = Callable[[str, Callable[[Path], object]], Path]
 NOWHERE = Path("/nonexistent")
 
 
@@ -71,13 +73,13 @@ def native(make_native: Callable[..., NativeToolchain]) -> NativeToolchain:
 
 
 @pytest.fixture(scope="session")
-def engine_release(tmp_path_factory: pytest.TempPathFactory, toolchain: Toolchain) -> Made:
+def engine_release(made_once: MadeOnce, toolchain: Toolchain) -> Made:
     """Return the release of an engine, signed; to be read only."""
-    return make_release(tmp_path_factory.mktemp("release") / "a", ENGINE, "engine", toolchain)
+    return read_release(made_once("a", lambda to: make_release(to, ENGINE, "engine", toolchain)))
 
 
 @pytest.fixture(scope="session")
-def objects_release(tmp_path_factory: pytest.TempPathFactory, toolchain: Toolchain) -> Made:
+def objects_release(made_once: MadeOnce, toolchain: Toolchain) -> Made:
     """Return the release of a recipe's code objects, signed; to be read only."""
-    folder = tmp_path_factory.mktemp("release") / "b"
-    return make_release(folder, OBJECTS, "code_objects", toolchain)
+    make = partial(make_release, recipe=OBJECTS, kind="code_objects", toolchain=toolchain)
+    return read_release(made_once("b", make))

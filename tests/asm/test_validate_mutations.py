@@ -27,7 +27,6 @@ from netra_build.load.library import Library, open_library
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "tests" / "data" / "conformance"
 LAYOUTS = ("compiled", "published", "ours", "shared")
-SAMPLE = {"compiled": 60, "published": 60, "ours": 80, "shared": 60}
 
 
 def published(folder: Path) -> Path:
@@ -40,28 +39,32 @@ def published(folder: Path) -> Path:
     return folder
 
 
-def built(library: Library, name: str, folder: Path, tools: Any) -> Path:
+def build(library: Library, name: str, folder: Path, tools: Any) -> None:
     """Build one engine of ours in process."""
     graph = requests.engine_graph(library, requests.EngineRequest(name))
     paths = {Root.SOURCE: library.root, Root.WORK: folder / "work", Root.OUT: folder / "out"}
     run_graph(Execution(graph, Folders({**paths, Root.EXTERNAL: folder}), RealDisk(), tools))
-    return folder / "out"
 
 
 @pytest.fixture(scope="module")
-def engines(tmp_path_factory: pytest.TempPathFactory, toolchain: Any) -> dict[str, Any]:
+def engines(made_once: Any, toolchain: Any) -> dict[str, Any]:
     """Return folder and library of one engine of each layout."""
-    folder = tmp_path_factory.mktemp("engines")
     foreign = open_library(RealDisk(), DATA / "library", ())
     own = open_library(RealDisk(), ROOT, ())
-    small = make_library(folder / "library")
-    full = published(folder / "published")
-    build_engine(EngineFolder(full, RealDisk()), toolchain)
+
+    def make(folder: Path) -> None:
+        small = make_library(folder / "library")
+        published(folder / "compiled")
+        build_engine(EngineFolder(published(folder / "published"), RealDisk()), toolchain)
+        build(own, "qwen36_moe_m1", folder / "ours", toolchain)
+        build(small, "shared", folder / "shared", toolchain)
+
+    folder = made_once("engines", make)
     return {
-        "compiled": (published(folder / "compiled"), foreign),
-        "published": (full, foreign),
-        "ours": (built(own, "qwen36_moe_m1", folder / "ours", toolchain), own),
-        "shared": (built(small, "shared", folder / "shared", toolchain), small),
+        "compiled": (folder / "compiled", foreign),
+        "published": (folder / "published", foreign),
+        "ours": (folder / "ours/out", own),
+        "shared": (folder / "shared/out", open_library(RealDisk(), folder / "library", ())),
     }
 
 
@@ -94,6 +97,13 @@ def edit(path: Path, pointer: tuple[Any, ...]) -> None:
     path.write_bytes(write(document))
 
 
+def kind_of(path: Path, engine: Path) -> str:
+    """Return a document's name, and the folder and suffixes of any other file."""
+    if path.parent == engine:
+        return path.name
+    return f"{path.relative_to(engine).parts[0]}/{''.join(path.suffixes[-2:])}"
+
+
 def refusal(engine: Path, library: Library, tools: Any = None) -> NetraError | None:
     """Return why the engine is refused, or None."""
     try:
@@ -109,7 +119,8 @@ def names_a_place(error: NetraError, engine: Path) -> bool:
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_every_edited_scalar_is_caught(layout, engines, sample, tmp_path):
+def test_every_edited_scalar_is_caught(layout, engines, sample_of_each, tmp_path):
+    """A sample takes some of every document and of every kind of report."""
     origin, library = engines[layout]
     engine = Path(shutil.copytree(origin, tmp_path / "engine"))
     assert refusal(engine, library) is None
@@ -120,7 +131,7 @@ def test_every_edited_scalar_is_caught(layout, engines, sample, tmp_path):
     ]
     assert len(cases) > 300
     missed = []
-    for path, pointer in sample(cases, SAMPLE[layout]):
+    for path, pointer in sample_of_each(cases, lambda case: kind_of(case[0], engine), 2):
         before = path.read_bytes()
         edit(path, pointer)
         error = refusal(engine, library)
@@ -132,7 +143,7 @@ def test_every_edited_scalar_is_caught(layout, engines, sample, tmp_path):
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_every_edited_byte_is_caught(layout, engines, toolchain, sample, rng, tmp_path):
+def test_every_edited_byte_is_caught(layout, engines, toolchain, sample_of_each, rng, tmp_path):
     """The tool chain is needed where nothing but a listing could be edited."""
     origin, library = engines[layout]
     engine = Path(shutil.copytree(origin, tmp_path / "engine"))
@@ -143,7 +154,7 @@ def test_every_edited_byte_is_caught(layout, engines, toolchain, sample, rng, tm
     if layout != "compiled":
         assert {".hsaco", ".text", ".dis", ".metadata.txt"} <= kinds
     missed = []
-    for path in sample(paths, 16):
+    for path in sample_of_each(paths, lambda path: kind_of(path, engine), 2):
         before = path.read_bytes()
         data = bytearray(before)
         data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)

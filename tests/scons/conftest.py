@@ -6,16 +6,23 @@ import shutil
 from pathlib import Path
 
 import pytest
-from project import ENGINE, Project
+from project import ENGINE, MadeOnce, Project
 
 
 @pytest.fixture(scope="session")
-def built_once(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """Return a project whose engine and proofs are built; to be read only."""
-    project = Project.copy_to(tmp_path_factory.mktemp("built") / "project")
-    done = project.scons("-j2", "engine=qwen36_moe_m1", "asked", "check-equivalence")
-    assert done.status == 0, done.errors
-    return project
+def built_once(made_once: MadeOnce) -> Project:
+    """Return a project whose engine and proofs are built; to be read only.
+
+    It keeps the bytecode of its package, and so do its copies: none compiles the same anew.
+    """
+
+    def make(folder: Path) -> None:
+        project = Project.copy_to(folder / "project")
+        words = ("-j2", f"engine={ENGINE}", "asked", "check-equivalence")
+        done = project.scons(*words, PYTHONDONTWRITEBYTECODE="")
+        assert done.status == 0, done.errors
+
+    return Project(made_once("built", make) / "project")
 
 
 @pytest.fixture

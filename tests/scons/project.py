@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,6 +27,7 @@ PARTS = (
     "LICENSE",
 )
 ENGINE = "qwen36_moe_m1"
+MadeOnce = Callable[[str, Callable[[Path], object]], Path]
 ACTION_LINE = re.compile(r"^([A-Z]{3,9}) +\S.* -> \S+")
 
 
@@ -67,7 +69,7 @@ def _other_families(folder: str, names: list[str]) -> list[str]:
         "recipes": r"qwen36_moe_(m1|m1_golden|decode_objects)\.yaml",
     }
     here = next((p for end, p in kept.items() if Path(folder).as_posix().endswith(end)), r".*")
-    return [n for n in names if n == "__pycache__" or not re.fullmatch(here, n)]
+    return [n for n in names if not re.fullmatch(here, n)]
 
 
 class Project:
@@ -82,9 +84,10 @@ class Project:
     ) -> Project:
         """Copy the sources of the project at ``origin``, the MoE family alone unless ``whole``.
 
-        Without ``native`` the copy has no in-process assembler and starts programs.
+        Without ``native`` the copy has no in-process assembler and starts programs. Time stamps
+        stay, so that bytecode that lies beside the sources is still theirs.
         """
-        left_out = shutil.ignore_patterns("__pycache__") if whole else _other_families
+        left_out = None if whole else _other_families
         for part in PARTS:
             source, target = origin / part, folder / part
             if source.is_dir():

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from project import Project, tree_digests
+from project import MadeOnce, Project, tree_digests
 
 TEMPLATES = "kernels/gfx950/templates"
 PRIMITIVES = sorted(
@@ -107,12 +107,15 @@ def users(root: Path) -> dict[str, tuple[set[str], set[str]]]:
 
 
 @pytest.fixture(scope="module")
-def built_whole(tmp_path_factory: pytest.TempPathFactory) -> Project:
+def built_whole(made_once: MadeOnce) -> Project:
     """Return a copy of the whole library in which every specialization is built and compared."""
-    project = Project.copy_to(tmp_path_factory.mktemp("whole") / "project", whole=True)
-    done = project.scons("-j2", "check-equivalence")
-    assert done.status == 0, done.errors
-    return project
+
+    def make(folder: Path) -> None:
+        project = Project.copy_to(folder / "project", whole=True)
+        done = project.scons("-j2", "check-equivalence", PYTHONDONTWRITEBYTECODE="")
+        assert done.status == 0, done.errors
+
+    return Project(made_once("whole", make) / "project")
 
 
 def outputs(project: Project) -> dict[str, str]:

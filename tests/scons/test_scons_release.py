@@ -161,8 +161,8 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("words", "message"), REFUSED)
-def test_a_release_that_cannot_be_asked_for(words, message, built_once: Project) -> None:
-    done = built_once.scons(*words)
+def test_a_release_that_cannot_be_asked_for(words, message, reported: Project) -> None:
+    done = reported.scons(*words)
     assert (done.status, done.errors) == (2, message + "\n")
 
 

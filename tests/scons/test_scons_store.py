@@ -11,7 +11,7 @@ from itertools import cycle
 from pathlib import Path
 
 import pytest
-from project import ENGINE, Project, Run, tree_digests
+from project import ENGINE, MadeOnce, Project, Run, tree_digests
 
 TOOLS = {"ASM", "LINK", "DIS"}
 """Labels of the actions that use the tool chain."""
@@ -46,14 +46,16 @@ class Stored:
 
 
 @pytest.fixture(scope="session")
-def filled_once(built_once: Project, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def filled_once(built_once: Project, made_once: MadeOnce) -> Path:
     """Return a cache folder filled by one build of the engine; to be read only."""
-    cache = tmp_path_factory.mktemp("filled")
-    first = Project.copy_to(cache / "project", built_once.folder)
-    done = first.scons(*DECODE, XDG_CACHE_HOME=str(cache / "cache"))
-    assert done.status == 0, done.errors
-    assert tree_digests(first.engine()) == tree_digests(built_once.engine())
-    return cache / "cache"
+
+    def make(folder: Path) -> None:
+        first = Project.copy_to(folder / "project", built_once.folder)
+        done = first.scons(*DECODE, XDG_CACHE_HOME=str(folder / "cache"))
+        assert done.status == 0, done.errors
+        assert tree_digests(first.engine()) == tree_digests(built_once.engine())
+
+    return made_once("filled", make) / "cache"
 
 
 @pytest.fixture

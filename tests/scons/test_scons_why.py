@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from blake3 import blake3
-from project import Project
+from project import MadeOnce, Project
 
 RECIPE = "qwen36_moe_decode_objects"
 TACTIC = "moe_silu_quant_decode_m1"
@@ -23,13 +23,16 @@ GUARDS = "kernels/gfx950/templates/common/guards.inc"
 
 
 @pytest.fixture(scope="module")
-def objects_once(tmp_path_factory: pytest.TempPathFactory) -> Project:
+def objects_once(built_once: Project, made_once: MadeOnce) -> Project:
     """Return a project whose code objects are built, with a constant that nothing reads."""
-    project = Project.copy_to(tmp_path_factory.mktemp("objects") / "project")
-    set_constant(project, 2048)
-    done = project.scons("-j2", f"recipe={RECIPE}")
-    assert done.status == 0, done.errors
-    return project
+
+    def make(folder: Path) -> None:
+        project = Project.copy_to(folder / "project", built_once.folder)
+        set_constant(project, 2048)
+        done = project.scons("-j2", f"recipe={RECIPE}")
+        assert done.status == 0, done.errors
+
+    return Project(made_once("objects", make) / "project")
 
 
 @pytest.fixture

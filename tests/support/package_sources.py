@@ -32,3 +32,9 @@ def part_of(module: str) -> str:
 def parsed(source: str) -> ast.Module:
     """Return the tree of a source; every rule asks for those of all modules."""
     return ast.parse(source)
+
+
+@cache
+def nodes(source: str) -> tuple[ast.AST, ...]:
+    """Return every node of a source, in the order of ``ast.walk``."""
+    return tuple(ast.walk(parsed(source)))

@@ -46,9 +46,8 @@ class Made:
         return dict(self.package.files)
 
 
-def make_release(folder: Path, recipe: str, kind: str, toolchain: Toolchain) -> Made:
+def make_release(folder: Path, recipe: str, kind: str, toolchain: Toolchain) -> None:
     """Build and pack a product in process, signed."""
-    folder.mkdir()
     key = folder / "key.pem"
     key.write_bytes(KEY.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
     library = open_library(RealDisk(), ROOT, ())
@@ -56,6 +55,10 @@ def make_release(folder: Path, recipe: str, kind: str, toolchain: Toolchain) -> 
     paths = {root: folder / root.value for root in Root}
     paths |= {Root.SOURCE: ROOT, Root.KEY: folder}
     run_graph(Execution(graph, Folders(paths), RealDisk(), toolchain))
+
+
+def read_release(folder: Path) -> Made:
+    """Return the release that was made in a folder."""
     (path,) = (folder / "dist").iterdir()
     return Made(path, read_archive(path.read_bytes(), str(path)))
 

@@ -6,8 +6,8 @@ import hashlib
 
 import pytest
 
+from netra_build.asm import include_walk
 from netra_build.asm.closure import include_closure
-from netra_build.asm.include_walk import MAX_CLOSURE_BYTES
 from netra_build.asm.published_scan import (
     Requirement,
     normalised_text,
@@ -144,8 +144,11 @@ def test_too_many_files_are_refused():
         )
 
 
-def test_too_many_bytes_are_refused():
-    padding = b" " * (MAX_CLOSURE_BYTES // 8)
+def test_too_many_bytes_are_refused(monkeypatch, is_full):
+    """The sample counts to a smaller bound, in the same code."""
+    most = include_walk.MAX_CLOSURE_BYTES if is_full else 1 << 20
+    monkeypatch.setattr(include_walk, "MAX_CLOSURE_BYTES", most)
+    padding = b" " * (most // 8)
 
     def read(name: str) -> bytes:
         return f'.include "{int(name) + 1}"\n'.encode() + padding
@@ -153,7 +156,7 @@ def test_too_many_bytes_are_refused():
     for closure in (include_closure, published_closure):
         assert fault(closure, "0", read, "u") == (
             "6:1: include closure is too large; "
-            "expected at most 4096 files of 67108864 bytes, got more"
+            f"expected at most 4096 files of {most} bytes, got more"
         )
 
 

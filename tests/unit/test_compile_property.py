@@ -163,7 +163,7 @@ def check_order(model: dict[str, Any], recipe: dict[str, Any]) -> None:
                 assert earlier in before[index], (earlier, index)
 
 
-@settings(max_examples=60, phases=(Phase.generate,))
+@settings(max_examples=settings.default.max_examples * 3 // 5, phases=(Phase.generate,))
 @given(models(), st.sampled_from(PROFILES), st.sampled_from(["first_use", "best"]))
 def test_a_valid_graph_gives_a_valid_engine(model, profile, placement):
     with tempfile.TemporaryDirectory() as name:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 
 import pytest
-from package_sources import Sources, parsed, part_of, read_sources
+from package_sources import Sources, nodes, parsed, part_of, read_sources
 
 from netra_build.core.code_digest import imported_modules
 
@@ -45,6 +46,7 @@ def dotted(node: ast.AST) -> str:
     return ""
 
 
+@cache
 def foreign_imports(text: str) -> set[str]:
     """Return the top names of all imported modules."""
     return {name.split(".")[0] for name in imported_modules(parsed(text))}
@@ -54,15 +56,16 @@ def imported_members(text: str) -> set[str]:
     """Return ``module.member`` for every member imported by name."""
     return {
         f"{node.module}.{alias.name}"
-        for node in ast.walk(parsed(text))
+        for node in nodes(text)
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
     }
 
 
+@cache
 def uses(text: str) -> set[str]:
     """Return every dotted name that the source uses, members imported by name resolved."""
-    return {dotted(node) for node in ast.walk(parsed(text))} | imported_members(text)
+    return {dotted(node) for node in nodes(text)} | imported_members(text)
 
 
 def scons_faults(sources: Sources) -> list[str]:
@@ -114,7 +117,7 @@ def file_faults(sources: Sources) -> list[str]:
 
 def file_touches(text: str) -> set[str]:
     """Return every file operation of a source."""
-    found = {touch(node) for node in ast.walk(parsed(text))} - {""}
+    found = {touch(node) for node in nodes(text)} - {""}
     found |= foreign_imports(text) & FILE_MODULES
     return found | {item for item in imported_members(text) if is_os_touch(item)}
 

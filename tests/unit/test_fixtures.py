@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
+
+import pytest
 
 
 def test_a_sample_is_in_order_and_repeats(sample, is_full):
@@ -13,6 +16,35 @@ def test_a_sample_is_in_order_and_repeats(sample, is_full):
     assert chosen == sorted(set(chosen) & set(cases))
     assert sample(cases, 100) == cases
     assert sample([], 5) == []
+
+
+def test_a_sample_of_each_has_every_kind_in_order(sample_of_each, is_full):
+    cases = [(kind, number) for number in range(40) for kind in "abc" if kind < "c" or not number]
+    chosen = sample_of_each(cases, lambda case: case[0], 4)
+    assert chosen == sorted(chosen, key=cases.index)
+    assert Counter(kind for kind, _ in chosen) == (
+        {"a": 40, "b": 40, "c": 1} if is_full else {"a": 4, "b": 4, "c": 1}
+    )
+    assert sample_of_each([], lambda case: case, 4) == []
+
+
+def test_a_folder_is_made_once_and_anew_after_a_failure(made_once):
+    calls = []
+
+    def fail(folder):
+        (folder / "half").touch()
+        raise OSError
+
+    def make(folder):
+        calls.append(folder)
+        (folder / "whole").touch()
+
+    with pytest.raises(OSError):
+        made_once("a name of this test", fail)
+    folders = {made_once("a name of this test", make) for _ in range(2)}
+    assert folders == {calls[0]}
+    assert len(calls) == 1
+    assert [path.name for path in calls[0].iterdir()] == ["whole"]
 
 
 def test_the_numbers_come_from_the_seed_and_the_name_of_the_test(rng, seed, request):

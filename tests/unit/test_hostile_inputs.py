@@ -1,4 +1,7 @@
-"""Five hundred generated hostile inputs at the command line: one line, exit code 2, no trace."""
+"""Five hundred generated hostile inputs at the command line: one line, exit code 2, no trace.
+
+A run of every day takes some of every kind for every file.
+"""
 
 from __future__ import annotations
 
@@ -287,9 +290,10 @@ def test_there_are_five_hundred_of_every_kind(seed):
 
 
 @pytest.mark.parametrize("part", range(8))
-def test_a_hostile_input_ends_in_one_line(part, inputs, seed, capsys, tmp_path):
+def test_a_hostile_input_ends_in_one_line(part, inputs, seed, capsys, tmp_path, sample_of_each):
     wrong = []
-    for number, (kind, name, words, damage) in enumerate(cases(seed)):
+    chosen = sample_of_each(cases(seed), lambda case: case[:2], 3)
+    for number, (kind, name, words, damage) in enumerate(chosen):
         if number % 8 != part:
             continue
         folder = tmp_path / str(number)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import SCons.Tool
-from package_sources import PACKAGE, Sources, parsed, part_of, read_sources
+from package_sources import PACKAGE, Sources, nodes, parsed, part_of, read_sources
 
 from netra_build.core.code_digest import imported_modules
 
@@ -42,7 +42,7 @@ LEVELS = {
 def edges(sources: Sources) -> Iterator[tuple[str, str]]:
     """Yield every import of a module of ours by a module of ours."""
     for name, text in sources.items():
-        for node in ast.walk(parsed(text)):
+        for node in nodes(text):
             if isinstance(node, ast.ImportFrom) and node.module and is_ours(node.module):
                 members = [f"{node.module}.{alias.name}" for alias in node.names]
                 inner = [member for member in members if member in sources]
@@ -114,7 +114,7 @@ def import_form_faults(sources: Sources) -> list[str]:
     """Report imports that the code digest cannot follow."""
     faults = []
     for name, text in sources.items():
-        for node in ast.walk(parsed(text)):
+        for node in nodes(text):
             if isinstance(node, ast.ImportFrom) and node.level:
                 faults.append(f"{name}: has a relative import")
             elif isinstance(node, ast.ImportFrom) and node.names[0].name == "*":

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from package_sources import parsed
+from package_sources import nodes, parsed
 
 from netra_build.core.canonical_json import parse_strict
 from netra_build.core.errors import BadInput
@@ -58,9 +58,9 @@ def python_texts() -> Iterator[tuple[str, str]]:
     yield from ((name, text) for name, text in texts("") if name == "SConstruct")
 
 
-def functions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+def functions(text: str) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
     """Yield every function, nested ones and methods included."""
-    for node in ast.walk(tree):
+    for node in nodes(text):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield node
 
@@ -74,7 +74,7 @@ def size_faults(name: str, text: str) -> list[str]:
     """Report functions and files that are too long."""
     faults = [
         f"{name}:{node.lineno}: {node.name} has {length(node)} lines"
-        for node in functions(parsed(text))
+        for node in functions(text)
         if length(node) > MAX_FUNCTION_LINES
     ]
     lines = text.count("\n")
@@ -126,7 +126,7 @@ def except_faults(name: str, text: str) -> list[str]:
     """Report handlers that catch everything."""
     return [
         f"{name}:{node.lineno}: bare except"
-        for node in ast.walk(parsed(text))
+        for node in nodes(text)
         if isinstance(node, ast.ExceptHandler) and node.type is None
     ]
 
@@ -137,7 +137,7 @@ def print_faults(name: str, text: str) -> list[str]:
         return []
     return [
         f"{name}:{node.lineno}: print outside commands and scons"
-        for node in ast.walk(parsed(text))
+        for node in nodes(text)
         if isinstance(node, ast.Name) and node.id == "print"
     ]
 
@@ -150,7 +150,7 @@ def front_faults(name: str, text: str) -> list[str]:
         return []
     lines = text.count("\n")
     faults = [f"{name}: has {lines} lines"] if lines > limits[name] else []
-    has_class = any(isinstance(node, ast.ClassDef) for node in ast.walk(parsed(text)))
+    has_class = any(isinstance(node, ast.ClassDef) for node in nodes(text))
     return faults + ([f"{name}: has a class"] if has_class and name == "SConstruct" else [])
 
 
@@ -186,7 +186,7 @@ def path_faults(name: str, text: str) -> list[str]:
 
 def function_p90(sources: list[str]) -> int:
     """Return the length that nine of ten functions do not exceed, in lines."""
-    sizes = sorted(length(node) for text in sources for node in functions(parsed(text)))
+    sizes = sorted(length(node) for text in sources for node in functions(text))
     return sizes[max(0, -(-len(sizes) * 9 // 10) - 1)] if sizes else 0
 
 

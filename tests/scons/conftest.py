@@ -25,6 +25,21 @@ def built_once(made_once: MadeOnce) -> Project:
     return Project(made_once("built", make) / "project")
 
 
+@pytest.fixture(scope="session")
+def built_whole(made_once: MadeOnce) -> Project:
+    """Return a copy of the whole library in which every specialization is built and compared.
+
+    It is to be read only.
+    """
+
+    def make(folder: Path) -> None:
+        project = Project.copy_to(folder / "project", whole=True)
+        done = project.scons("-j2", "check-equivalence", PYTHONDONTWRITEBYTECODE="")
+        assert done.status == 0, done.errors
+
+    return Project(made_once("whole", make) / "project")
+
+
 @pytest.fixture
 def project(built_once: Project, tmp_path: Path) -> Project:
     """Return a copy of the same sources in which nothing was built."""

@@ -110,7 +110,7 @@ Sample = Callable[[list, int], list]
 
 
 def test_other_words_lead_past_the_door(finished: Project, sample: Sample) -> None:
-    for words in [["--debug=time", ASKED], *sample(WORDS, 5)]:
+    for words in [["--debug=time", ASKED], *sample(WORDS, 3)]:
         run = finished.scons(*words)
         assert run.status == 0, (words, run.errors)
         assert NOTHING.search(run.output) is None, words
@@ -182,7 +182,7 @@ def test_every_edit_of_a_source_ends_as_a_clean_build(
     finished: Project, tmp_path: Path, sample: Sample, is_full: bool
 ) -> None:
     """One edit after the other; with ``--full`` each is compared, else the last."""
-    edits = sample(list(SOURCE_EDITS), 3)
+    edits = sample(list(SOURCE_EDITS), 2)
     for number, edit in enumerate(edits):
         SOURCE_EDITS[edit](finished)
         done = finished.scons(ASKED)
@@ -250,7 +250,7 @@ OUTPUT_EDITS: dict[str, Callable[[Project], object]] = {
 
 def test_what_happens_to_outputs_is_found_and_made_good(finished: Project, sample: Sample) -> None:
     before = tree_digests(finished.engine())
-    for edit in sample(list(OUTPUT_EDITS), 5):
+    for edit in sample(list(OUTPUT_EDITS), 3):
         OUTPUT_EDITS[edit](finished)
         assert not is_answered(finished.scons(ASKED)), edit
         assert tree_digests(finished.engine()) == before, edit

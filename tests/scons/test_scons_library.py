@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -14,9 +15,11 @@ CURRENT = "qwen36_35b_current_best"
 
 
 @pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """Return a copy of the whole project."""
-    return Project.copy_to(tmp_path_factory.mktemp("library") / "project", whole=True)
+def library(built_whole: Project, tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """Return a copy of the whole project, every specialization built and compared."""
+    folder = tmp_path_factory.mktemp("library") / "project"
+    shutil.copytree(built_whole.folder, folder, copy_function=shutil.copy2, symlinks=True)
+    return Project(folder)
 
 
 def test_dense_candidates_are_built_and_proven_but_never_selected(library: Project) -> None:

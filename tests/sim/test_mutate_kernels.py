@@ -127,7 +127,7 @@ def test_every_argument_speaks_of_a_mutant(root: Path, document: str) -> None:
 
 @pytest.mark.parametrize("label", QUICK)
 def test_what_survives_is_argued_about(
-    root: Path, toolchain: Toolchain, document: str, label: str
+    root: Path, toolchain: Toolchain, document: str, label: str, is_full: bool
 ) -> None:
     library = open_library(toolchain.disk, root, ())
     (golden,) = golden_sources(library, label)
@@ -135,7 +135,7 @@ def test_what_survives_is_argued_about(
     (entry,) = (one for one in tactics if one.name == f"gfx950.{label}")
     abi = read_abi(library, label)
     subject = golden_subject(golden, library.read(golden.source), entry, abi)
-    plan = Plan(sample=12, ordering_sample=6)
+    plan = Plan(sample=12, ordering_sample=6) if is_full else Plan(sample=6, ordering_sample=3)
     result = run_campaign(subject, ToolPlace(local=root / ".toolchain"), plan)
     ordering, value = result.score(ORDERING), result.score(VALUE)
     assert ordering.survivors == 0

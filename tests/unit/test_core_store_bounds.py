@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -194,31 +192,6 @@ def test_a_full_disk_is_said_once_and_loses_nothing(tmp_path: Path, writes: int)
     for number in (1, 2):
         expected = {"made": content(number, 17)} if number <= store.counts.stored else None
         assert store.outputs(action(number), ["made"]) == expected
-
-
-LIMITED = """
-import resource, signal, sys
-from pathlib import Path
-from netra_build.core.store import open_store
-signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-resource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000))
-store = open_store(Path(sys.argv[1]))
-store.put_outputs("1" * 64, {"made": b"small"})
-store.put_outputs("2" * 64, {"made": b"large" * 4000})
-print(store.trouble)
-"""
-
-
-def test_a_write_that_is_cut_off_leaves_no_half_file(tmp_path: Path) -> None:
-    """The system itself refuses the second half of a file."""
-    command = [sys.executable, "-c", LIMITED, str(tmp_path / "store")]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.stderr == ""
-    assert done.stdout == f"store {tmp_path}/store takes nothing more: file too large\n"
-    store = open_store(tmp_path / "store")
-    assert store.outputs("1" * 64, ["made"]) == {"made": b"small"}
-    assert store.outputs("2" * 64, ["made"]) is None
-    assert list((tmp_path / "store" / "parts").iterdir()) == []
 
 
 class ReadOnlyFiles(FullFiles):

@@ -19,7 +19,7 @@ GQA4 = "attention_gqa4_fp8kv"
 GQA8 = "attention_gqa8_fp8kv"
 OURS = (PREPARE, STAGE1, STAGE2, GQA4, GQA8)
 VARIANTS = [(tactic, variant) for tactic in OURS for variant in SCENARIOS[tactic].specializations]
-QUICK_CASES = 5
+QUICK_CASES = 3
 SLOW = {"window_edges", "window_lengths", "beyond_window"}
 """Cases that only a full run executes, except where a test names them."""
 

@@ -139,7 +139,7 @@ def test_a_kernel_meets_its_statement(
     variant: str,
 ) -> None:
     prepared = assembled(toolchain, golden_text(root, tactic, variant), tactic)
-    count = QUICK_CASES.get((tactic, variant), 9)
+    count = QUICK_CASES.get((tactic, variant), 4)
     chosen = chosen_launches(tactic, seed, is_full, SLOW, lambda cases: sample(cases, count))
     for case, number in chosen:
         launch = scenario(tactic, variant, case, number)

@@ -8,25 +8,34 @@ import os
 from pathlib import Path
 
 import pytest
-from project import Project, tree_digests
+from project import MadeOnce, Project, tree_digests
 
 GOLDEN_MODEL = "manifests/gfx950/models/qwen36_moe_m1_golden.json"
 GOLDEN_ENGINE = "qwen36_moe_m1_golden"
 
 
+@pytest.fixture(scope="module")
+def objects_once(built_once: Project, made_once: MadeOnce) -> Path:
+    """Return a folder with objects of ours under the deployed names; to be read only."""
+    recipe = "qwen36_moe_decode_objects"
+
+    def make(folder: Path) -> None:
+        project = Project.copy_to(folder / "project", built_once.folder)
+        assert project.scons("-j2", f"recipe={recipe}").status == 0
+
+    return made_once("golden objects", make) / f"project/build/recipes/{recipe}/hsaco"
+
+
 @pytest.fixture
-def golden_root(built: Project) -> Path:
+def golden_root(built: Project, objects_once: Path) -> Path:
     """Return a folder with objects of ours under the deployed names, which the model then names."""
-    assert built.scons("recipe=qwen36_moe_decode_objects").status == 0
     folder = built.folder.parent / "objects"
     folder.mkdir()
     path = built.path(GOLDEN_MODEL)
     model = json.loads(path.read_text())
     for operation in model["golden_operations"]:
         artifact = operation["golden_artifact"]
-        data = built.path(
-            f"build/recipes/qwen36_moe_decode_objects/hsaco/{artifact['hsaco_name']}"
-        ).read_bytes()
+        data = (objects_once / artifact["hsaco_name"]).read_bytes()
         (folder / artifact["hsaco_name"]).write_bytes(data)
         artifact["hsaco_sha256"] = hashlib.sha256(data).hexdigest()
     path.write_text(json.dumps(model))

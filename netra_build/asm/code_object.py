@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-import io
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
-
-from elftools.common.exceptions import ELFError
-from elftools.construct import ConstructError
-from elftools.elf.elffile import ELFFile
-from elftools.elf.sections import Section as ElfSection
-from elftools.elf.sections import SymbolTableSection
 
 from netra_build.asm.descriptor import DESCRIPTOR_BYTES, KernelDescriptor, read_descriptor
 from netra_build.asm.elf_layout import AMDGPU_MACHINE, ET_DYN
@@ -23,18 +16,14 @@ from netra_build.asm.metadata import (
     read_kernels,
     split_notes,
 )
-from netra_build.asm.plain_tables import Section, Symbol, Tables, plain_tables
+from netra_build.asm.plain_tables import MAX_SECTIONS, MAX_SYMBOLS, Section, Symbol, plain_tables
 from netra_build.core.canonical_json import Json
 from netra_build.core.errors import BadInput
 
 MAX_OBJECT_BYTES = 64 * 1024 * 1024
-MAX_SECTIONS = 1024
-MAX_SYMBOLS = 65536
 MACH_GFX950 = 0x4F
 
 _ELF_FAULTS = (
-    ELFError,
-    ConstructError,
     struct.error,
     ValueError,
     KeyError,
@@ -133,7 +122,11 @@ def _read(data: bytes, location: str) -> CodeObject:
             hint="link it with ld.lld -shared",
         )
     tables = plain_tables(data, MAX_SECTIONS, MAX_SYMBOLS)
-    sections, symbols = tables or general_tables(data, location)
+    if tables is None:  # rare, and its library is slow to load
+        from netra_build.asm.general_tables import general_tables
+
+        tables = general_tables(data, location)
+    sections, symbols = tables
     texts = [section for section in sections if section.name == ".text"]
     if len(texts) != 1:
         raise BadInput(
@@ -157,75 +150,6 @@ def _read(data: bytes, location: str) -> CodeObject:
         kernels=_kernels(sections, symbols, read_kernels(document, location), location),
         metadata=document,
     )
-
-
-def general_tables(data: bytes, location: str) -> Tables:
-    """Return sections and dynamic symbols by the general reader, which refuses with a reason."""
-    elf = _bounded_elf(data, location)
-    return _sections(elf, data, location), _symbols(elf, location)
-
-
-def _bounded_elf(data: bytes, location: str) -> ELFFile:
-    (count,) = struct.unpack_from("<H", data, 60)
-    if not 0 < count <= MAX_SECTIONS:
-        raise BadInput(
-            "code object has an unusable number of sections",
-            location=location,
-            expected=f"1 to {MAX_SECTIONS}",
-            got=count,
-        )
-    return ELFFile(io.BytesIO(data))
-
-
-def _sections(elf: ELFFile, data: bytes, location: str) -> tuple[Section, ...]:
-    """Read all sections; overlapping claims cannot make them hold more than twice the file."""
-    result = []
-    held = 0
-    for entry in elf.iter_sections():
-        size, offset = entry["sh_size"], entry["sh_offset"]
-        stored = entry["sh_type"] not in ("SHT_NOBITS", "SHT_NULL")
-        if stored and offset + size > len(data):
-            raise BadInput(f'section "{entry.name}" leaves the file', location=location)
-        held += size if stored else 0
-        if held > 2 * len(data):
-            raise BadInput("sections overlap", location=location)
-        result.append(
-            Section(
-                name=entry.name,
-                kind=_plain(entry["sh_type"], "SHT_"),
-                address=entry["sh_addr"],
-                offset=offset,
-                size=size,
-                flags=entry["sh_flags"],
-                data=data[offset : offset + size] if stored else b"",
-            )
-        )
-    return tuple(result)
-
-
-def _symbols(elf: ELFFile, location: str) -> tuple[Symbol, ...]:
-    table: ElfSection | None = elf.get_section_by_name(".dynsym")
-    if not isinstance(table, SymbolTableSection):
-        raise BadInput("code object has no dynamic symbol table", location=location)
-    if table["sh_entsize"] != 24 or table["sh_size"] // 24 > MAX_SYMBOLS:
-        raise BadInput("dynamic symbol table is unusable", location=location)
-    return tuple(
-        Symbol(
-            name=symbol.name,
-            address=symbol["st_value"],
-            size=symbol["st_size"],
-            kind=_plain(symbol["st_info"]["type"], "STT_"),
-            binding=_plain(symbol["st_info"]["bind"], "STB_"),
-            visibility=_plain(symbol["st_other"]["visibility"], "STV_"),
-        )
-        for index, symbol in enumerate(table.iter_symbols())
-        if index
-    )
-
-
-def _plain(value: object, prefix: str) -> str:
-    """Return the ELF reader's constant without prefix, in lower case; unknown ones as numbers."""
-    return str(value).removeprefix(prefix).lower()
 
 
 def _metadata(sections: tuple[Section, ...], location: str) -> dict[str, Json]:

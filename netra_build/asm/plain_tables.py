@@ -27,6 +27,9 @@ from netra_build.asm.elf_layout import (
 )
 from netra_build.core.errors import NetraError
 
+MAX_SECTIONS = 1024
+MAX_SYMBOLS = 65536
+
 _SYMBOL = struct.Struct("<IBBHQQ")
 _RELOCATION_BYTES = 24
 _KINDS = {

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from netra_build.asm.code_object import general_tables
+from netra_build.asm.general_tables import general_tables
 from netra_build.asm.plain_tables import plain_tables
 
 SAMPLE = Path(__file__).parent / "asm_samples" / "two_kernels.hsaco.base64"

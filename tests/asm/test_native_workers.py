@@ -18,6 +18,7 @@ from netra_build.asm.diagnostics import AssemblyFailed, LinkFailed
 from netra_build.asm.native import session, workers
 from netra_build.asm.native.library import NativeLibrary
 from netra_build.asm.native.session import with_native_part
+from netra_build.asm.toolchain import Program
 from netra_build.core.errors import BadInput, ToolchainFailed
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -298,3 +299,27 @@ def test_a_refused_link_leaves_nothing_to_the_next(toolchain, native):
         toolchain.link([unit, broken])
     assert str(caught.value) == str(expected.value)
     assert native.link([unit]) == toolchain.link([unit])
+
+
+def test_a_worker_does_not_outlive_the_programs_it_was_started_for(
+    toolchain, native_library, tmp_path
+):
+    listing = tmp_path / "llvm-objdump"
+    listing.write_text("#!/bin/sh\necho LLVM version 22.1.8\n")
+    listing.chmod(0o755)
+    programs = replace(toolchain, disassembler=Program("llvm-objdump", listing))
+    native = with_native_part(programs, None)
+    native.native.use(programs, native_library)
+    before = native.identity()
+    native.assemble(GOOD)
+    (pid,) = pids_of(native)
+    assert native.identity() == before
+    assert pids_of(native) == [pid]
+    listing.write_text("#!/bin/sh\necho LLVM version 22.1.9\n# swapped\n")
+    after = native.identity()
+    assert after["disassembler_version"] == "22.1.9"
+    assert is_ended(pid)
+    absence = "no native library was built for this tool chain"
+    assert native.native_identity() == {"absence": absence}
+    assert native.assemble(GOOD) == toolchain.assemble(GOOD)
+    assert native.identity() == after

@@ -31,7 +31,7 @@ from netra_build.asm.toolchain import (
     TARGET_TRIPLE,
     Toolchain,
 )
-from netra_build.core.disk import relative_name
+from netra_build.core.disk import Disk, relative_name
 from netra_build.core.errors import ToolchainFailed
 
 OBJECT_NAME = "object.hsaco"
@@ -46,7 +46,8 @@ class NativePart:
         """Look for the library in ``folder``; there is none without a folder."""
         self._folder = folder
         self._workers = workers
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
+        self._serves: Mapping[str, str] | None = None
         self._library: NativeLibrary | None = None
         self._pool: WorkerPool | None = None
         self._is_known = False
@@ -72,6 +73,21 @@ class NativePart:
             with self._lock:
                 self._library, self._pool, self.absence = None, None, str(error)
             return None
+
+    def serve(self, identity: Mapping[str, str]) -> None:
+        """Work for the programs of this identity: a worker holds what it loaded when it started.
+
+        What was found and started for others goes; the next request looks for a library again.
+        """
+        if identity == self._serves:
+            return
+        with self._lock:
+            is_first, self._serves = self._serves is None, identity
+            pool = self._pool
+            if is_first or pool is None:
+                return
+            self._library, self._pool, self._is_known = None, None, False
+        pool.close()
 
     def close(self) -> None:
         """End the workers; a later request starts new ones."""
@@ -115,6 +131,17 @@ class NativeToolchain(Toolchain):
     """
 
     native: NativePart = field(default_factory=lambda: NativePart(None), compare=False, repr=False)
+
+    def identity(self, disk: Disk | None = None) -> dict[str, str]:
+        """Return the identity as ``Toolchain.identity`` does.
+
+        Workers that began when it was another one are ended: whoever asks before and after a
+        request, as every action does, never takes what one of them made for the new programs'.
+        """
+        found = super().identity(disk)
+        if disk is None:
+            self.native.serve(found)
+        return found
 
     def native_identity(self) -> dict[str, str]:
         """Return ``library_digest`` of the library in use, or ``absence`` with the reason."""

@@ -21,7 +21,7 @@ MAX_FILE_BYTES = 256 * 1024 * 1024
 PIECE_BYTES = 4 * 1024 * 1024
 """Of a file that grows while it is read, at a time."""
 
-_PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*(?:/[A-Za-z0-9_][A-Za-z0-9_.+-]*)*")
+PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*(?:/[A-Za-z0-9_][A-Za-z0-9_.+-]*)*")
 """What nearly all names are: relative, normalised, and of characters that are always allowed."""
 
 
@@ -207,7 +207,7 @@ def relative_name(name: str, location: str) -> str:
     Refused with ``BadInput``: an empty name, an absolute one, a ``..`` segment, a backslash,
     a character that does not print. The result is a POSIX path.
     """
-    if _PLAIN_NAME.fullmatch(name):
+    if PLAIN_NAME.fullmatch(name):
         return name
     if "\\" in name or not name.isprintable():
         shown = ascii(name)[1:-1]

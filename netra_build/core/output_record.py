@@ -112,7 +112,7 @@ class OutputRecord:
         if known.stamp == stamp:
             return stamp, known.digest
         moment_ns = time.time_ns()
-        if blake3_hex(self.disk.read_bytes(Path(path))) != known.digest:
+        if blake3_hex(self.disk.read_bytes(path)) != known.digest:
             return None
         if not is_recent(stamp[1], stamp[2], moment_ns):
             with self._lock:
@@ -132,7 +132,7 @@ class OutputRecord:
             kept = {
                 path: [known.digest, *(known.stamp or ())]
                 for path, known in self._written.items()
-                if self.disk.is_file(Path(path))
+                if self.disk.is_file(path)
             }
             unique = {made.outputs: made for made in self._made.values()}
             makers = [
@@ -145,7 +145,7 @@ class OutputRecord:
             self._is_changed = False
 
     def _is_altered(self, path: str) -> bool:
-        if not self.disk.is_file(Path(path)):
+        if not self.disk.is_file(path):
             return False
         return self.confirmed(path) is None
 

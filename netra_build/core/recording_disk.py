@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from netra_build.core.digests import blake3_hex
-from netra_build.core.disk import MAX_FILE_BYTES, AnyPath, RealDisk
+from netra_build.core.disk import MAX_FILE_BYTES, PLAIN_NAME, AnyPath, RealDisk
 from netra_build.core.front_door import hash_file
 from netra_build.core.stamps import FileState, Stamp, is_recent, stamp_of
 
@@ -93,7 +93,10 @@ def _differs(first: Looks, second: Looks, path: str) -> bool:
 
 def absolute(path: Path | str) -> str:
     """Return the name under which a path is noted; links are left as they are."""
-    return os.path.abspath(path)
+    name = os.fspath(path)
+    if PLAIN_NAME.fullmatch(name) and (folder := os.getcwd()) != "/":
+        return f"{folder}/{name}"  # there is nothing in it that could be left out
+    return os.path.abspath(name)
 
 
 class RecordingEnvironment(Mapping[str, str]):

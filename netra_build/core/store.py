@@ -77,7 +77,7 @@ class Store:
 
     def has_outputs(self, action: str) -> bool:
         """Tell whether there is an entry of an action; whether it verifies is seen when read."""
-        return DIGEST.match(action) is not None and self.files.find(entry_name(action)) is not None
+        return DIGEST.match(action) is not None and self.files.has(entry_name(action))
 
     def put_outputs(self, action: str, outputs: Mapping[str, bytes]) -> None:
         """Keep the outputs of an action, in place of what was kept of it before."""
@@ -99,7 +99,7 @@ class Store:
 
     def has_blob(self, digest: str) -> bool:
         """Tell whether something lies under this BLAKE3; whether it verifies is seen when read."""
-        return DIGEST.match(digest) is not None and self.files.find(blob_name(digest)) is not None
+        return DIGEST.match(digest) is not None and self.files.has(blob_name(digest))
 
     def get_blob(self, digest: str) -> bytes | None:
         """Return the bytes with this BLAKE3, None if they are not here or do not verify."""

@@ -152,6 +152,10 @@ class StoreFiles:
             return None
         return FoundFile(name, status.st_size, status.st_mtime_ns, _is_sound(status))
 
+    def has(self, name: str) -> bool:
+        """Tell whether anything stands under a name."""
+        return os.path.lexists(self.path(name))
+
     def scan(self, folder: str) -> Iterator[FoundFile]:
         """Yield what lies below a folder, ``""`` for all, whatever it is; no link is followed."""
         waiting = [folder] if self._has_folder(folder) else []

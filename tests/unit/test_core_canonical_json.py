@@ -72,6 +72,21 @@ def test_canonical_text_follows_the_format(value, text):
     assert canonical_bytes(value) == (text + "\n").encode()
 
 
+@pytest.mark.parametrize(
+    "value",
+    [
+        'a"b\\c\n\x7f\u2028é\U0001f600',
+        [[], {}, [[1, [2.5, -0.0]], {"b": None, "a": [True, False]}], ""],
+        {"é": {"z": {"": []}, "a\tb": {"x": [{}]}}, "e": 1e300},
+        0,
+        {},
+    ],
+)
+def test_pretty_bytes_are_those_of_the_standard_library(value):
+    expected = json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+    assert pretty_bytes(value) == expected.encode()
+
+
 def test_pretty_bytes_are_sorted_and_indented():
     assert (
         pretty_bytes({"b": ["é"], "a": {}}) == '{\n  "a": {},\n  "b": [\n    "é"\n  ]\n}\n'.encode()

@@ -139,7 +139,8 @@ def parse_strict(data: bytes, location: str, *, max_bytes: int = MAX_BYTES) -> J
         raise BadInput(
             "file starts with a byte order mark", location=location, hint="save it as plain UTF-8"
         )
-    _refuse_depth(text, location)
+    if not _is_shallow(data):
+        _refuse_depth(text, location)
     try:
         value = _decoder().decode(text)
     except _Unusable as error:
@@ -207,10 +208,32 @@ _STRING = re.compile(r'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 _BRACKETS = re.compile(r"[\[\]{}]+")
 
 
+_ANY_BRACKET = bytes.maketrans(b"{}", b"[]")
+_NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
+MOST_BRACKETS = 1024 * 1024
+"""Of a text whose depth is told by taking its brackets away level by level."""
+
+
+def _is_shallow(data: bytes) -> bool:
+    """Tell quickly whether a text nests no deeper than ``MAX_DEPTH``; False if it is not certain.
+
+    Without its strings a text is brackets and little else, and each pass takes the innermost ones.
+    Where the parser meets an error the brackets up to there are those that it has met.
+    """
+    if data.count(b"[") + data.count(b"{") <= MAX_DEPTH:
+        return True
+    if b"\\" in data:
+        data = data.replace(b"\\\\", b"").replace(b'\\"', b"")
+    left = b"".join(data.split(b'"')[::2]).translate(_ANY_BRACKET, _NO_BRACKETS)
+    for _ in range(MAX_DEPTH if len(left) <= MOST_BRACKETS else 0):
+        if not left:
+            break
+        left = left.replace(b"[]", b"")
+    return not left
+
+
 def _refuse_depth(text: str, location: str) -> None:
     """Refuse nesting deeper than ``MAX_DEPTH`` without recursion, in one pass over the text."""
-    if text.count("[") + text.count("{") <= MAX_DEPTH:
-        return
     depth = 0
     for run in _BRACKETS.findall(_STRING.sub("", text)):
         for bracket in run:

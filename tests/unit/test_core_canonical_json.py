@@ -202,6 +202,21 @@ def test_brackets_in_strings_do_not_nest():
     assert parse_strict(text.encode(), "a.json") == ["[{" * 500 + '"' + "[" * 500]
 
 
+def test_a_string_ends_where_its_backslashes_say():
+    """Counted wrongly, the brackets behind one of these strings are taken for a part of it."""
+    deep = "[" * 200 + "]" * 200
+    for string in ('"\\\\"', '"\\\\\\""', '"\\"\\\\"', '"["', '""'):
+        message = f"a.json: nesting is deeper than {MAX_DEPTH} levels"
+        assert refusal(f"[{string},{deep}]".encode()) == message
+        shallow = f"[{string},{deep[1:-1]}]"
+        assert canonical_text(parse_strict(shallow.encode(), "a.json")) == shallow + "\n"
+
+
+def test_many_brackets_side_by_side_do_not_nest():
+    text = "[" + ",".join(['{"a":[]}'] * 700_000) + "]"
+    assert len(parse_strict(text.encode(), "a.json")) == 700_000
+
+
 @pytest.mark.parametrize(
     "text",
     ['["' + '\\"' * 200_000 + "[" * 300, "[" * 300 + '"' + "\\", "]" * 300 + "[" * 300],

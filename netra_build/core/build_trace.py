@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from netra_build.core.canonical_json import Json, canonical_bytes
@@ -16,7 +17,7 @@ from netra_build.core.disk import Disk, RealDisk, confined_path
 from netra_build.core.errors import BadInput, NetraError
 from netra_build.core.product import Product
 from netra_build.core.recording_disk import Looks, RecordingDisk
-from netra_build.core.stamps import Stamp
+from netra_build.core.stamps import Stamp, stamp_of
 from netra_build.core.store import Store
 from netra_build.core.tally import Paths
 
@@ -155,7 +156,7 @@ def keep_trace(store: Store, key: str, trace: Trace, base: str, disk: Disk) -> N
 
 def fits(trace: Trace, code: str, base: str, looks: Looks) -> bool:
     """Tell whether a request would be made from the same here; what is asked is noted."""
-    if trace.code != code:
+    if trace.code != code or not _may_fit(trace, base):
         return False
     disk = RecordingDisk(looks)
     questions = {"exists": disk.exists, "is_file": disk.is_file, "is_folder": disk.is_folder}
@@ -174,6 +175,25 @@ def fits(trace: Trace, code: str, base: str, looks: Looks) -> bool:
         )
     except NetraError:
         return False
+
+
+def _may_fit(trace: Trace, base: str) -> bool:
+    """Tell whether no input is seen to differ: one checkout is held against several traces.
+
+    Nothing is noted, and a file that its stamp does not tell apart is not looked at again: what
+    passes here is looked at in full.
+    """
+    paths = {base + name: digest for name, digest in trace.inputs.items()}
+    return all(_digest_at(path, stamp_of(path)) == digest for path, digest in paths.items())
+
+
+@lru_cache(maxsize=65_536)
+def _digest_at(path: str, stamp: Stamp | None) -> str:
+    """Return the BLAKE3 of a file with this stamp, nothing if it cannot be read."""
+    try:
+        return blake3_hex(RealDisk().read_bytes(path)) if stamp is not None else ""
+    except NetraError:
+        return ""
 
 
 def restore(trace: Trace, base: str, store: Store) -> dict[str, str] | None:

@@ -138,6 +138,28 @@ def test_a_checkout_that_differs_does_not_fit(tmp_path: Path, kept: Trace, chang
     assert not fits(kept, "code", base, Looks())
 
 
+def test_a_file_that_is_edited_between_two_looks_is_seen(tmp_path: Path, kept: Trace) -> None:
+    base = checkout(tmp_path / "second")
+    path = tmp_path / "second/recipes/a.yaml"
+    before = path.read_text()
+    assert fits(kept, "code", base, Looks())
+    path.write_text(before.upper())
+    assert not fits(kept, "code", base, Looks())
+    path.write_text(before)
+    assert fits(kept, "code", base, Looks())
+
+
+def test_a_stamp_that_says_nothing_vouches_for_nothing(
+    tmp_path: Path, kept: Trace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Edited within one step of the clock: only the full look sees the new bytes."""
+    base = checkout(tmp_path / "second")
+    monkeypatch.setattr("netra_build.core.build_trace.stamp_of", lambda path: (0, 0, 0, 0, 0))
+    assert fits(kept, "code", base, Looks())
+    (tmp_path / "second/recipes/a.yaml").write_text("other")
+    assert not fits(kept, "code", base, Looks())
+
+
 def test_other_code_does_not_fit(tmp_path: Path, kept: Trace) -> None:
     base = checkout(tmp_path / "second")
     assert fits(kept, "code", base, Looks())

@@ -12,13 +12,12 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib import metadata
 from pathlib import Path
 from types import MappingProxyType
 
 from netra_build.core.canonical_json import canonical_bytes
 from netra_build.core.digests import blake3_hex
-from netra_build.core.distributions import DISTRIBUTION_BY_IMPORT
+from netra_build.core.distributions import DISTRIBUTION_BY_IMPORT, installed_version
 from netra_build.core.errors import ToolchainFailed
 from netra_build.core.import_lines import import_tree
 
@@ -90,13 +89,13 @@ def code_reach(module: str) -> CodeReach:
 
 
 def _installed_version(distribution: str) -> str:
-    try:
-        return metadata.version(distribution)
-    except metadata.PackageNotFoundError:
+    version = installed_version(distribution)
+    if version is None:
         raise ToolchainFailed(
             f'Python package "{distribution}" is not installed',
             hint=f"pip install {distribution}, or the extra of netra-build that brings it",
-        ) from None
+        )
+    return version
 
 
 @cache

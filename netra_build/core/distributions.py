@@ -33,3 +33,55 @@ def _entry_of(name: str) -> str:
         if os.path.exists(f"{entry}/{name}") or os.path.exists(f"{entry}/{name}.py"):
             return os.path.abspath(entry)
     return ""
+
+
+def installed_version(distribution: str) -> str | None:
+    """Return the version of an installed distribution as its record states it, None without one.
+
+    ``importlib.metadata`` would say the same, but takes longer to load than all records to read.
+    It is asked about what is installed in another form.
+    """
+    wanted = plain_name(distribution)
+    for entry in sys.path:
+        version = _recorded_version(entry or ".", wanted)
+        if version is not None:
+            return version
+    from importlib import metadata
+
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def plain_name(distribution: str) -> str:
+    """Return the name of a distribution in the one form that all spellings share."""
+    parts = distribution.lower().replace("_", "-").replace(".", "-").split("-")
+    return "-".join(part for part in parts if part)
+
+
+def _recorded_version(folder: str, wanted: str) -> str | None:
+    try:
+        names = os.listdir(folder)
+    except OSError:
+        return None
+    for name in names:
+        stem = name.removesuffix(".dist-info")
+        if stem != name and plain_name(stem.rpartition("-")[0]) == wanted:
+            return _stated_version(f"{folder}/{name}/METADATA")
+    return None
+
+
+def _stated_version(path: str) -> str | None:
+    """Return the version in the head of a record, None if there is none to be read."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as stream:
+            for line in stream:
+                key, colon, value = line.partition(":")
+                if not colon and not line.strip():
+                    return None
+                if colon and key.lower() == "version":
+                    return value.strip()
+    except OSError:
+        return None
+    return None

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections.abc import Iterable
 
 from netra_build.core.code_digest import PACKAGE_FOLDER
-from netra_build.core.distributions import DISTRIBUTION_BY_IMPORT
+from netra_build.core.distributions import DISTRIBUTION_BY_IMPORT, plain_name
 from netra_build.core.folder_names import entries_below
 from netra_build.core.recording_disk import Looks
 
@@ -25,7 +24,7 @@ def note_loaded_code(looks: Looks, distributions: Iterable[str] = ()) -> None:
     """
     note_folder(looks, str(PACKAGE_FOLDER))
     looks.saw_file(os.path.realpath(sys.executable))
-    wanted = {_plain(name) for name in (*DISTRIBUTION_BY_IMPORT.values(), *distributions)}
+    wanted = {plain_name(name) for name in (*DISTRIBUTION_BY_IMPORT.values(), *distributions)}
     for entry in sys.path:
         _note_distributions(looks, entry, wanted)
 
@@ -46,11 +45,6 @@ def _note_distributions(looks: Looks, entry: str, wanted: set[str]) -> None:
         return
     for name in names:
         stem, _, suffix = name.rpartition(".")
-        if suffix == "dist-info" and _plain(stem.rpartition("-")[0]) in wanted:
+        if suffix == "dist-info" and plain_name(stem.rpartition("-")[0]) in wanted:
             for record in RECORDS:
                 looks.saw_file(os.path.abspath(f"{entry}/{name}/{record}"))
-
-
-def _plain(distribution: str) -> str:
-    """Return the name of a distribution in the one form that all spellings share."""
-    return re.sub(r"[-_.]+", "-", distribution).lower()

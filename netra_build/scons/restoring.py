@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import time
-from importlib import metadata
 from typing import Any
 
 from netra_build.core.build_trace import (
@@ -21,7 +20,7 @@ from netra_build.core.build_trace import (
 from netra_build.core.canonical_json import Json
 from netra_build.core.code_digest import PACKAGE_FOLDER
 from netra_build.core.disk import RealDisk
-from netra_build.core.distributions import DISTRIBUTION_BY_IMPORT
+from netra_build.core.distributions import DISTRIBUTION_BY_IMPORT, installed_version
 from netra_build.core.errors import NetraError
 from netra_build.core.finished import Finished, confirmed, write_manifest
 from netra_build.core.front_door import request_key
@@ -139,14 +138,7 @@ def _code(env: Any) -> str:
     more: dict[str, Json] = {
         "package": code_of(package, str(PACKAGE_FOLDER), None),
         "python": sys.version,
-        "distributions": {name: _version(name) for name in names},
+        "distributions": {name: installed_version(name) or "" for name in names},
         "tools": {**env["NETRA_DECLARED"].tool_identity},
     }
     return code_of(front, absolute("."), more)
-
-
-def _version(distribution: str) -> str:
-    try:
-        return metadata.version(distribution)
-    except metadata.PackageNotFoundError:
-        return ""

@@ -83,7 +83,7 @@ def test_another_release_of_a_used_library_changes_the_digest(fresh, monkeypatch
     used, unused = "netra_build.core.digests", "netra_build.core.errors"
     before = code_digest(used), code_digest(unused)
     fresh()
-    monkeypatch.setattr(metadata, "version", lambda name: "999")
+    monkeypatch.setattr(subject, "installed_version", lambda name: "999")
     assert code_digest(used) != before[0]
     assert code_digest(unused) == before[1]
 

@@ -41,7 +41,7 @@ class StoreCache(SCons.CacheDir.CacheDir):  # type: ignore[misc]
     def retrieve(self, node: Any) -> bool:
         """Restore the outputs of the node's action; False when it has to run."""
         step: Step = node.executor
-        if node is step.get_all_targets()[0]:
+        if node is step.node:
             step.is_restored = self._restore(step)
         return step.is_restored
 
@@ -68,7 +68,7 @@ class StoreCache(SCons.CacheDir.CacheDir):  # type: ignore[misc]
             return False
         if SCons.Action.print_actions:
             show = env.get("PRINT_CMD_LINE_FUNC", _print_line)
-            show(run.action.line(LABEL), [step.get_all_targets()[0]], [], env)
+            show(run.action.line(LABEL), [step.node], [], env)
         step.standing.note(written, step.output_paths, step.noted_digest(decision))
         return True
 

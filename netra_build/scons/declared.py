@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import sys
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,6 @@ from netra_build.core.build_lock import take_lock
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput
 from netra_build.core.execute import Execution
-from netra_build.core.graph import Action
 from netra_build.core.output_record import OutputRecord
 from netra_build.core.recording_disk import Looks, absolute
 from netra_build.core.run_record import FILE_NAME as RUNS_NAME
@@ -23,7 +23,7 @@ from netra_build.core.standing import Standing
 from netra_build.core.store import Store, open_store
 from netra_build.core.tally import Paths, Tally
 from netra_build.load.library import Library
-from netra_build.scons.nodes import node_is_done
+from netra_build.scons.steps import Step, node_is_done
 
 
 class Declared:
@@ -43,8 +43,8 @@ class Declared:
         self.notes: list[str] = []
         self.executions: list[Execution] = []
         self.tally = Tally()
-        self.nodes: list[tuple[Any, Action, Execution]] = []
-        """Every action with the first node that it makes, each after what it needs."""
+        self.steps: list[Step] = []
+        """Every action that was declared, each after what it needs."""
         self.said: list[str] = []
         """What was printed as the result of what was asked for."""
         self.looks = Looks(process_start_ns())
@@ -58,6 +58,7 @@ class Declared:
         self._store: Store | None = None
         self._is_store_known = False
         self._is_trouble_said = False
+        self._absolute: dict[str, str] = {}
         self._lock = threading.Lock()
 
     def record(self, env: Any) -> OutputRecord:
@@ -91,26 +92,33 @@ class Declared:
 
         None when one of them is not what was written.
         """
-        outputs = {}
-        for path, node in self.node_by_path.items():
-            if self._record is not None and node_is_done(node):
-                confirmed = self._record.confirmed(path)
+        outputs: dict[str, tuple[Stamp, str]] = {}
+        for step in self._steps_done():
+            for path, name in zip(step.output_paths, self._names(step), strict=True):
+                confirmed = step.standing.record.confirmed(path)
                 if confirmed is None:
                     return None
-                outputs[absolute(path)] = confirmed
+                outputs[name] = confirmed
         return outputs
 
     def confirmed_actions(self) -> dict[Paths, str]:
         """Return the action digest of all that was up to date or made, by absolute outputs."""
-        record, found = self._record, dict[Paths, str]()
-        if record is None:
-            return found
-        for node, action, execution in self.nodes:
-            paths = execution.folders.names(action.outputs)
-            digest = record.action_digest(paths) if node_is_done(node) else None
+        found = {}
+        for step in self._steps_done():
+            digest = step.standing.record.action_digest(step.output_paths)
             if digest:
-                found[tuple(map(absolute, paths))] = digest
+                found[self._names(step)] = digest
         return found
+
+    def _steps_done(self) -> Iterator[Step]:
+        return (step for step in self.steps if node_is_done(step.node))
+
+    def _names(self, step: Step) -> Paths:
+        """Return the absolute paths of a step's outputs."""
+        for path in step.output_paths:
+            if path not in self._absolute:
+                self._absolute[path] = absolute(path)
+        return tuple(map(self._absolute.__getitem__, step.output_paths))
 
     def traced_products(self) -> list[tuple[str, str, frozenset[str]]]:
         """Return the folders that hold a whole product alone, each with its seal and all names."""

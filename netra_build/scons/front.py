@@ -23,8 +23,8 @@ from netra_build.scons.declared import Declared
 from netra_build.scons.door import BUILD, Door
 from netra_build.scons.live import LiveLine, can_be_redrawn
 from netra_build.scons.methods import NetraUserError
-from netra_build.scons.nodes import node_is_done
 from netra_build.scons.restoring import keep_request, restore_request, system_looks
+from netra_build.scons.steps import node_is_done
 from netra_build.scons.variables import flag, read_variables
 
 KNOWN_STATUSES = (1, 2, 3, 4, 5, 70)
@@ -71,13 +71,13 @@ def _show_progress(env: Any) -> None:
     """Show one live line in place of the build lines."""
     if _is_quiet(env):
         return
-    nodes = env["NETRA_DECLARED"].nodes
+    steps = env["NETRA_DECLARED"].steps
 
     def settled() -> int:
-        return sum(node.get_state() == SCons.Node.up_to_date for node, _, _ in nodes)
+        return sum(step.node.get_state() == SCons.Node.up_to_date for step in steps)
 
     env["PRINT_CMD_LINE_FUNC"] = lambda *_: None
-    LiveLine(sys.stdout, env["NETRA_DECLARED"].tally, settled, len(nodes)).start()
+    LiveLine(sys.stdout, env["NETRA_DECLARED"].tally, settled, len(steps)).start()
 
 
 def _is_build(env: Any) -> bool:
@@ -97,7 +97,7 @@ def finish(env: Any, door: Door, has_failed: bool) -> None:
     declared.finish()
     for note in declared.notes:
         print(f"netra: {note}")
-    if not _is_quiet(env) and any(node.get_state() for node, _, _ in declared.nodes):
+    if not _is_quiet(env) and any(step.node.get_state() for step in declared.steps):
         print(closing_counts(declared).line(time.time() - SCons.Script.start_time))
 
 
@@ -138,9 +138,9 @@ def exit_status(failure: Any) -> int:
 def closing_counts(declared: Declared) -> Counts:
     """Return how every action ended that SCons has come to."""
     settled = (
-        (execution.folders.names(action.outputs), execution.folders.names(action.inputs))
-        for node, action, execution in declared.nodes
-        if node.get_state() == SCons.Node.up_to_date
+        (step.output_paths, step.input_paths)
+        for step in declared.steps
+        if step.node.get_state() == SCons.Node.up_to_date
     )
     return declared.tally.counts(settled)
 

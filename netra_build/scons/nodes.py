@@ -44,11 +44,6 @@ def _contents(node: Any) -> bytes:
     return contents
 
 
-def node_is_done(node: Any) -> bool:
-    """Tell whether a node was found up to date or was made in this run."""
-    return node.get_state() in (SCons.Node.executed, SCons.Node.up_to_date)
-
-
 def declare_graph(env: Any, execution: Execution) -> list[Any]:
     """Declare a node for every file of a graph's actions and return them, in their order.
 
@@ -67,7 +62,6 @@ def declare_graph(env: Any, execution: Execution) -> list[Any]:
         if paths[0] not in declared.node_by_path:
             must_run = any(place in cleared for _, place in action.outputs)
             made = _declare_action(env, action, paths, execution, must_run)
-            declared.nodes.append((made[0], action, execution))
             declared.node_by_path.update(zip(paths, made, strict=True))
         nodes += [declared.node_by_path[path] for path in paths]
     return nodes
@@ -97,6 +91,7 @@ def _declare_action(
     targets = [fs.File(path) for path in paths]
     step = Step(action, execution, declared.standing(env), (inputs, paths), must_run=must_run)
     step.attach(env, _BUILDER, _DOING, targets, sources)
+    declared.steps.append(step)
     return targets
 
 

@@ -29,6 +29,11 @@ EXPLAINED = " " * 11
 """How SCons indents the causes of ``--debug=explain``."""
 
 
+def node_is_done(node: Any) -> bool:
+    """Tell whether a node was found up to date or was made in this run."""
+    return node.get_state() in (SCons.Node.executed, SCons.Node.up_to_date)
+
+
 class Step(SCons.Executor.Executor):  # type: ignore[misc]
     """What makes the targets of one action, and whether it has to."""
 
@@ -70,6 +75,11 @@ class Step(SCons.Executor.Executor):  # type: ignore[misc]
             target.builder, target.env, target.executor = builder, env, self
             target.is_explicit = True
             target.sources, target.implicit = self._sources, []
+
+    @property
+    def node(self) -> Any:
+        """The node of the first output, whose state is that of the step."""
+        return self._targets[0]
 
     def get_all_targets(self) -> list[Any]:
         """Return the nodes of all outputs."""
@@ -124,7 +134,7 @@ class Step(SCons.Executor.Executor):  # type: ignore[misc]
 
     def prepare_run(self) -> ActionRun:
         """Read the inputs of the action; raise its ``NetraError`` if one cannot be read."""
-        is_always = self._targets[0].always_build or self.must_run
+        is_always = self.node.always_build or self.must_run
         return prepare_run(self.action, self.execution, is_always=is_always)
 
     def decided_for(self, run: ActionRun) -> Decision:
@@ -173,7 +183,7 @@ class StepFile(SCons.Node.FS.File):  # type: ignore[misc]
     def get_ninfo(self) -> Any:
         """Return what SCons stores of a file in the signature of one that is made from it."""
         ninfo = super().get_ninfo()
-        if self.state in (SCons.Node.executed, SCons.Node.up_to_date):
+        if node_is_done(self):
             ninfo.csig = self.get_csig()
             ninfo.timestamp, ninfo.size = self.get_timestamp(), self.get_size()
         return ninfo

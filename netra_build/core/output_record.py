@@ -57,24 +57,11 @@ class OutputRecord:
         if verify:
             self._written = {p: Written(known.digest) for p, known in self._written.items()}
 
-    def is_altered(self, paths: Iterable[str]) -> bool:
-        """Tell whether any of the files that exist has other bytes than were written."""
-        return any(self._is_altered(path) for path in paths)
-
     def note(self, written: Mapping[str, str]) -> None:
         """Remember the BLAKE3 digests of files that were just written."""
         with self._lock:
             self._forget_makers(written)
             self._written.update({path: Written(digest) for path, digest in written.items()})
-            self._is_changed = True
-
-    def forget(self, paths: Iterable[str]) -> None:
-        """Count files as altered from now on: what they were made of is not certain."""
-        with self._lock:
-            paths = tuple(paths)
-            self._forget_makers(paths)
-            for path in paths:
-                self._written.pop(path, None)
             self._is_changed = True
 
     def note_action(self, outputs: Paths, digest: str) -> None:
@@ -91,17 +78,10 @@ class OutputRecord:
     def action_digest(self, outputs: Paths) -> str | None:
         """Return the action digest by which exactly these files were made, in this order.
 
-        None if that is not known. It is no word on their bytes: ``is_altered`` tells of them.
+        None if that is not known. It is no word on their bytes: ``confirmed`` tells of them.
         """
         made = self._made.get(outputs[0])
         return made.action if made is not None and made.outputs == outputs else None
-
-    def content_digest(self, path: str) -> str | None:
-        """Return the BLAKE3 of a file whose stamp vouches for it, None for any other."""
-        known = self._written.get(path)
-        if known is None or known.stamp is None or known.stamp != own_stamp_of(path):
-            return None
-        return known.digest
 
     def confirmed(self, path: str) -> tuple[Stamp, str] | None:
         """Return stamp and digest of a file that has the bytes that were written, else None."""
@@ -143,11 +123,6 @@ class OutputRecord:
             document = {"format": FORMAT, "outputs": kept, "actions": makers}
             self.disk.write_bytes(self.path, json.dumps(document).encode("utf-8"))
             self._is_changed = False
-
-    def _is_altered(self, path: str) -> bool:
-        if not self.disk.is_file(path):
-            return False
-        return self.confirmed(path) is None
 
     def _forget_makers(self, paths: Iterable[str]) -> None:
         """Drop every action that is on record as having made one of these files."""

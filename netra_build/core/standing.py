@@ -1,8 +1,8 @@
 """Whether an action has to run: its digest now, beside the one that its outputs were made with.
 
 The digest is that of the store (``action_digest``), so what decides about a rebuild and what names
-a stored result cannot differ. A file is hashed once in a build; what an action of ours wrote has
-the digest on record as long as its stamp vouches for it.
+a stored result cannot differ. A source is hashed once in a build. What an action of ours wrote is
+not, as long as its stamp is the one on record.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Standing:
     def file_digest(self, path: str) -> str | None:
         """Return the BLAKE3 of a file as it is in this build; None when it cannot be read."""
         if path not in self._digests:
-            self._digests[path] = self.record.content_digest(path) or self._read_digest(path)
+            self._digests[path] = self._read_digest(path)
         return self._digests[path]
 
     def decision(self, action: Action, input_paths: Paths) -> Decision | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -24,30 +23,31 @@ def recorded(tmp_path: Path, text: str = "made") -> tuple[Path, Path]:
 
 def test_an_output_as_it_was_written_is_not_altered(tmp_path: Path) -> None:
     output, path = recorded(tmp_path)
-    assert not OutputRecord(path, RealDisk()).is_altered([str(output)])
+    assert OutputRecord(path, RealDisk()).confirmed(str(output)) is not None
 
 
 @pytest.mark.parametrize("text", ["mad3", "", "made "])
 def test_other_bytes_are_altered(tmp_path: Path, text: str) -> None:
     output, path = recorded(tmp_path)
     output.write_text(text)
-    assert OutputRecord(path, RealDisk()).is_altered([str(output)])
+    assert OutputRecord(path, RealDisk()).confirmed(str(output)) is None
 
 
-def test_an_unknown_file_is_altered_and_a_missing_one_is_not(tmp_path: Path) -> None:
+def test_an_unknown_or_missing_file_is_not_confirmed(tmp_path: Path) -> None:
     output, path = recorded(tmp_path)
     other = tmp_path / "other"
-    record = OutputRecord(path, RealDisk())
-    assert not record.is_altered([str(other)])
     other.write_text("x")
-    assert record.is_altered([str(output), str(other)])
+    output.unlink()
+    record = OutputRecord(path, RealDisk())
+    assert record.confirmed(str(other)) is None
+    assert record.confirmed(str(output)) is None
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"blake3": 3}', '{"blake3": {"x": 1}}'])
 def test_a_damaged_record_knows_nothing(tmp_path: Path, text: str) -> None:
     output, path = recorded(tmp_path)
     path.write_text(text)
-    assert OutputRecord(path, RealDisk()).is_altered([str(output)])
+    assert OutputRecord(path, RealDisk()).confirmed(str(output)) is None
 
 
 def test_files_that_are_gone_leave_the_record(tmp_path: Path) -> None:
@@ -96,8 +96,6 @@ def test_what_else_writes_an_output_ends_what_is_known_of_its_action(tmp_path: P
     record.note_action((second,), "d2")
     assert record.action_digest((first, second)) is None
     assert again(record).action_digest((second,)) == "d2"
-    record.forget([second])
-    assert record.action_digest((second,)) is None
 
 
 def test_an_action_without_one_of_its_files_leaves_the_record(tmp_path: Path) -> None:
@@ -116,21 +114,3 @@ def test_a_record_of_damaged_actions_knows_nothing(tmp_path: Path, actions: str)
     read = OutputRecord(record.path, RealDisk())
     assert read.knows(first) == (actions == "{}")
     assert read.action_digest((first,)) is None
-
-
-def test_a_digest_is_told_of_a_file_whose_stamp_vouches_for_it(tmp_path: Path) -> None:
-    record, first, second = noted(tmp_path)
-    assert record.content_digest(first) is None  # written, but not seen since
-    assert record.content_digest("third") is None
-    for path in (first, second):
-        os.utime(path, ns=(1, 1))
-    later = 10**20
-    monkey = pytest.MonkeyPatch()
-    with monkey.context() as patch:
-        patch.setattr("netra_build.core.output_record.time.time_ns", lambda: later)
-        assert not record.is_altered([first, second])
-    assert again(record).content_digest(first) == blake3_hex(b"1")
-    Path(first).write_text("1")
-    assert record.content_digest(first) is None
-    Path(second).unlink()
-    assert record.content_digest(second) is None

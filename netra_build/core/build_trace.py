@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 
-from netra_build.core.canonical_json import Json, canonical_bytes
+from netra_build.core.canonical_json import Json, canonical_bytes, parse_strict, plain_text
 from netra_build.core.digests import blake3_hex
 from netra_build.core.disk import Disk, RealDisk, confined_path
 from netra_build.core.errors import BadInput, NetraError
@@ -22,7 +22,7 @@ from netra_build.core.store import Store
 from netra_build.core.tally import Paths
 
 KIND = "trace"
-FORMAT = "netra-trace-2"
+FORMAT = "netra-trace-3"
 OUTPUTS_BELOW = "build/"
 
 
@@ -44,11 +44,34 @@ class Trace:
     inputs: Mapping[str, str]
     answers: tuple[tuple[str, str, bool], ...]
     listings: tuple[tuple[str, str, tuple[str, ...]], ...]
-    outputs: Mapping[str, str]
-    actions: tuple[tuple[str, Paths], ...]
-    """Each action digest, with the outputs that were made by it in the order of their roles."""
+    made: str
+    """JSON of outputs and actions, which is nearly all of a trace: read when a trace fits."""
     products: tuple[TracedProduct, ...]
     said: tuple[str, ...]
+
+    @property
+    def outputs(self) -> Mapping[str, str]:
+        """The BLAKE3 of each output; ``BadInput`` when there is none to be read."""
+        return self._made[0]
+
+    @property
+    def actions(self) -> tuple[tuple[str, Paths], ...]:
+        """Each action digest, with the outputs that were made by it in the order of their roles.
+
+        Raises as ``outputs``.
+        """
+        return self._made[1]
+
+    @cached_property
+    def _made(self) -> tuple[dict[str, str], tuple[tuple[str, Paths], ...]]:
+        try:
+            outputs, actions = parse_strict(self.made.encode(), "store")
+            return (
+                {str(name): str(digest) for name, digest in _items(outputs)},
+                tuple((str(digest), _names(names)) for digest, names in actions),
+            )
+        except (TypeError, ValueError):
+            raise BadInput("not a trace", location="store") from None
 
     def document(self) -> Json:
         """Return the trace as JSON."""
@@ -58,8 +81,7 @@ class Trace:
             "inputs": dict(self.inputs),
             "answers": [list(answer) for answer in self.answers],
             "listings": [[f, suffix, list(names)] for f, suffix, names in self.listings],
-            "outputs": dict(self.outputs),
-            "actions": [[digest, list(names)] for digest, names in self.actions],
+            "made": self.made,
             "products": [[p.folder, p.seal, list(p.names)] for p in self.products],
             "said": list(self.said),
         }
@@ -76,8 +98,7 @@ def read_trace(document: Json) -> Trace:
             inputs={str(name): str(digest) for name, digest in _items(document["inputs"])},
             answers=tuple((str(kind), str(n), bool(a)) for kind, n, a in read["answers"]),
             listings=tuple((str(f), str(s), _names(names)) for f, s, names in read["listings"]),
-            outputs={str(name): str(digest) for name, digest in _items(document["outputs"])},
-            actions=tuple((str(digest), _names(names)) for digest, names in read["actions"]),
+            made=_text(document["made"]),
             products=tuple(
                 TracedProduct(str(f), str(s), _names(names)) for f, s, names in read["products"]
             ),
@@ -91,6 +112,12 @@ def _items(value: Json) -> list[tuple[str, Json]]:
     if not isinstance(value, dict):
         raise TypeError("no object")
     return list(value.items())
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError("no text")
+    return value
 
 
 def _names(value: object) -> tuple[str, ...]:
@@ -122,6 +149,9 @@ def trace_of(
     if any(looks.environment.values()) or not all(path.startswith(base) for path in paths):
         return None
     made = {path.removeprefix(base): digest for path, (_, digest) in outputs.items()}
+    made_by = [
+        [digest, [path.removeprefix(base) for path in paths]] for paths, digest in actions.items()
+    ]
     if not all(name.startswith(OUTPUTS_BELOW) for name in made):
         return None
     return Trace(
@@ -135,11 +165,7 @@ def trace_of(
             (folder.removeprefix(base), suffix or "", names)
             for (folder, suffix, _), names in looks.listings.items()
         ),
-        outputs=made,
-        actions=tuple(
-            (digest, tuple(path.removeprefix(base) for path in paths))
-            for paths, digest in actions.items()
-        ),
+        made=plain_text([made, made_by]),
         products=tuple(products),
         said=tuple(said),
     )

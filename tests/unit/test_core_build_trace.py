@@ -240,7 +240,7 @@ def test_a_hostile_name_writes_nothing_outside_the_build_folder(
     base = checkout(tmp_path / "second")
     digest = store.put_blob(b"evil")
     document = kept.document()
-    document["outputs"] = {name: digest}
+    document["made"] = json.dumps([{name: digest}, []])
     with suppress(BadInput):
         assert restore(read_trace(document), base, store) is None
     assert not (tmp_path / "escape").exists()
@@ -255,7 +255,8 @@ def test_a_hostile_name_writes_nothing_outside_the_build_folder(
         {"answers": [[1]]},
         {"answers": 3},
         {"listings": [["a", "b", "c"]]},
-        {"outputs": None},
+        {"made": None},
+        {"made": [{}, []]},
         {"products": [["a"]]},
         {"said": "no"},
     ],
@@ -288,3 +289,17 @@ def test_the_code_is_known_by_contents_not_by_place(tmp_path: Path) -> None:
         looks.saw_file(str(tmp_path / name / "m.py"))
         digests.append(code_of(looks, str(tmp_path / name), {"python": "3"}))
     assert digests[0] == digests[1] != digests[2]
+
+
+@pytest.mark.parametrize(
+    "made", ["", "3", "[]", "[{}]", "[[], []]", "[{}, 3]", "[{}, [1]]", "[" * 300]
+)
+def test_what_a_trace_made_is_refused_when_it_is_asked_for(
+    tmp_path: Path, store: Store, kept: Trace, made: str
+) -> None:
+    trace = read_trace({**kept.document(), "made": made})
+    base = checkout(tmp_path / "second")
+    assert fits(trace, "code", base, Looks())
+    with pytest.raises(BadInput):
+        restore(trace, base, store)
+    assert not (tmp_path / "second/build").exists()

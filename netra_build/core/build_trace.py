@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 
-from netra_build.core.canonical_json import Json, canonical_bytes, parse_strict, plain_text
+from netra_build.core.canonical_json import Json, canonical_bytes
 from netra_build.core.digests import blake3_hex
 from netra_build.core.disk import Disk, RealDisk, confined_path
 from netra_build.core.errors import BadInput, NetraError
@@ -24,6 +24,8 @@ from netra_build.core.tally import Paths
 KIND = "trace"
 FORMAT = "netra-trace-3"
 OUTPUTS_BELOW = "build/"
+BETWEEN = "|"
+"""Stands between the rows of what a trace made."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,7 @@ class Trace:
     answers: tuple[tuple[str, str, bool], ...]
     listings: tuple[tuple[str, str, tuple[str, ...]], ...]
     made: str
-    """JSON of outputs and actions, which is nearly all of a trace: read when a trace fits."""
+    """Outputs and actions, which are nearly all of a trace, as a text: read when a trace fits."""
     products: tuple[TracedProduct, ...]
     said: tuple[str, ...]
 
@@ -65,12 +67,8 @@ class Trace:
     @cached_property
     def _made(self) -> tuple[dict[str, str], tuple[tuple[str, Paths], ...]]:
         try:
-            outputs, actions = parse_strict(self.made.encode(), "store")
-            return (
-                {str(name): str(digest) for name, digest in _items(outputs)},
-                tuple((str(digest), _names(names)) for digest, names in actions),
-            )
-        except (TypeError, ValueError):
+            return _read_made(self.made)
+        except (ValueError, IndexError):
             raise BadInput("not a trace", location="store") from None
 
     def document(self) -> Json:
@@ -114,6 +112,42 @@ def _items(value: Json) -> list[tuple[str, Json]]:
     return list(value.items())
 
 
+def _made_text(outputs: Mapping[str, str], actions: Mapping[Paths, str]) -> str:
+    """Return outputs and actions as rows of one text; an action has the numbers of its outputs.
+
+    JSON has nothing to escape in it, which would take longer to read than all the rest.
+    """
+    number = {name: str(index) for index, name in enumerate(outputs)}
+    rows = [
+        f"{digest} {name.replace('%', '%25').replace(BETWEEN, '%7C')}"
+        for name, digest in outputs.items()
+    ]
+    rows += [
+        " ".join([digest, *(number[name] for name in names)])
+        for names, digest in actions.items()
+        if all(name in number for name in names)
+    ]
+    return BETWEEN.join([str(len(outputs)), *rows])
+
+
+def _read_made(text: str) -> tuple[dict[str, str], tuple[tuple[str, Paths], ...]]:
+    """Return outputs and actions; ``ValueError`` or ``IndexError`` for any other text."""
+    count, *rows = text.split(BETWEEN)
+    if not 0 <= int(count) <= len(rows):
+        raise ValueError("another number of outputs")
+    outputs = {}
+    for row in rows[: int(count)]:
+        digest, _, name = row.partition(" ")
+        outputs[name.replace("%7C", BETWEEN).replace("%25", "%")] = digest
+    names, actions = list(outputs), []
+    for row in rows[int(count) :]:
+        digest, *numbers = row.split(" ")
+        if not all(number.isdecimal() for number in numbers):
+            raise ValueError("no numbers of outputs")
+        actions.append((digest, tuple(names[int(number)] for number in numbers)))
+    return outputs, tuple(actions)
+
+
 def _text(value: object) -> str:
     if not isinstance(value, str):
         raise TypeError("no text")
@@ -149,9 +183,10 @@ def trace_of(
     if any(looks.environment.values()) or not all(path.startswith(base) for path in paths):
         return None
     made = {path.removeprefix(base): digest for path, (_, digest) in outputs.items()}
-    made_by = [
-        [digest, [path.removeprefix(base) for path in paths]] for paths, digest in actions.items()
-    ]
+    made_by = {
+        tuple(path.removeprefix(base) for path in paths): digest
+        for paths, digest in actions.items()
+    }
     if not all(name.startswith(OUTPUTS_BELOW) for name in made):
         return None
     return Trace(
@@ -165,7 +200,7 @@ def trace_of(
             (folder.removeprefix(base), suffix or "", names)
             for (folder, suffix, _), names in looks.listings.items()
         ),
-        made=plain_text([made, made_by]),
+        made=_made_text(made, made_by),
         products=tuple(products),
         said=tuple(said),
     )

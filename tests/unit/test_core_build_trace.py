@@ -240,7 +240,7 @@ def test_a_hostile_name_writes_nothing_outside_the_build_folder(
     base = checkout(tmp_path / "second")
     digest = store.put_blob(b"evil")
     document = kept.document()
-    document["made"] = json.dumps([{name: digest}, []])
+    document["made"] = f"1|{digest} {name}"
     with suppress(BadInput):
         assert restore(read_trace(document), base, store) is None
     assert not (tmp_path / "escape").exists()
@@ -292,7 +292,7 @@ def test_the_code_is_known_by_contents_not_by_place(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "made", ["", "3", "[]", "[{}]", "[[], []]", "[{}, 3]", "[{}, [1]]", "[" * 300]
+    "made", ["", "x", "-1", "2|a b", "0|d 0", "1|d n|d 1", "1|d n|d -1", "1|d n|d x", "9" * 5000]
 )
 def test_what_a_trace_made_is_refused_when_it_is_asked_for(
     tmp_path: Path, store: Store, kept: Trace, made: str
@@ -303,3 +303,15 @@ def test_what_a_trace_made_is_refused_when_it_is_asked_for(
     with pytest.raises(BadInput):
         restore(trace, base, store)
     assert not (tmp_path / "second/build").exists()
+
+
+def test_any_name_of_an_output_comes_back(tmp_path: Path) -> None:
+    base = checkout(tmp_path / "first")
+    names = [f"build/{name}" for name in ("a|b", "%7C", "%25|%", 'q"\\', "two words", "é")]
+    made = {base + name: ((0, 0, 0, 0, 0), f"{number}") for number, name in enumerate(names)}
+    by = {(base + names[0], base + names[2]): "d1", (f"{base}gone", base + names[1]): "d2"}
+    trace = trace_of(look(base), base, "code", made, by, [], [])
+    assert trace is not None
+    read = read_trace(json.loads(json.dumps(trace.document())))
+    assert read.outputs == {name: f"{number}" for number, name in enumerate(names)}
+    assert read.actions == (("d1", (names[0], names[2])),)

@@ -231,11 +231,10 @@ class StepFile(SCons.Node.FS.File):  # type: ignore[misc]
 
 
 def last_files(nodes: Sequence[Any]) -> list[Any]:
-    """Return those of one product's nodes that nothing among them is made from.
+    """Return the last of one product's nodes if it brings all others, else all of them.
 
-    They bring all others. The last one comes first: what it sums up, such as proofs, is made before
-    what stands alone.
+    All stand in the order in which they are to be made: a proof before a simulation.
     """
     used = {source for node in nodes for source in node.sources}
-    found = [node for node in nodes if node not in used]
-    return [*found[-1:], *found[:-1]]
+    is_enough = all(node in used for node in nodes[:-1])
+    return [nodes[-1]] if is_enough else list(nodes)

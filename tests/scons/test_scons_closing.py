@@ -43,11 +43,16 @@ def test_what_fails_and_what_is_not_reached_is_not_counted(built: Project) -> No
     assert closing(failed).startswith(f"netra: ran {ran}, cut off 0, restored 0, up to date ")
 
 
-def test_what_builds_nothing_has_no_closing_line(built: Project) -> None:
-    for words in (["-n"], ["-c"], ["-s"], ["-h"]):
+def test_what_builds_nothing_or_silently_has_no_closing_line(built: Project) -> None:
+    guards = built.path(f"{COMMON}/guards.inc")
+    guards.write_text(guards.read_text() + "// a remark\n")
+    before = built.seal()
+    for words in (["-n"], ["-s"], ["-c"], ["-h"]):
         done = built.scons(f"engine={ENGINE}", *words)
         assert done.status == 0
         assert "netra: ran" not in done.output
+        if words == ["-s"]:
+            assert built.seal() != before
 
 
 def on_a_terminal(project: Project, *words: str) -> str:

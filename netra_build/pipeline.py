@@ -89,7 +89,7 @@ def tactic_graph(name: str, units: Sequence[Unit]) -> Graph:
     """Return the graph that builds, proves and checks the specializations of one tactic."""
     actions = code_object_actions(units)
     actions += include_actions(units)
-    actions.append(_summary(units, name, sorted(_products(actions))))
+    actions.append(_summary(units, name, _products(actions)))
     return _graph(name, actions, Place(Root.OUT, SUMMARY_NAME), ())
 
 
@@ -245,12 +245,16 @@ def _evidence(units: Sequence[Unit], *, is_checked: bool = True) -> dict[str, Pl
     return found
 
 
-def _summary(units: Sequence[Unit], subject: str, files: Sequence[str] = ()) -> Action:
+def _summary(
+    units: Sequence[Unit], subject: str, products: Mapping[str, Place] | None = None
+) -> Action:
+    """Return the table of all reports, which seals ``products`` if there are any."""
     from netra_build.stages import tabulate
 
-    reports = {unit.label: report for unit, report in _reports(units)}
+    products = products or {}
+    inputs = {**products, **{unit.label: report for unit, report in _reports(units)}}
     output = {"summary": Place(Root.OUT, SUMMARY_NAME)}
-    return tabulate.STAGE.apply(subject, reports, output, {"files": list(files)})
+    return tabulate.STAGE.apply(subject, inputs, output, {"files": sorted(products)})
 
 
 def _reports(units: Sequence[Unit]) -> list[tuple[Unit, Place]]:

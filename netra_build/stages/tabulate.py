@@ -15,10 +15,12 @@ FORMAT = "netra-equivalence-summary-1"
 def run(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
     """Return the summary under the role ``summary``; inputs are reports by tactic and variant.
 
-    The parameter ``files`` names the other files of the product that the summary seals.
+    The parameter ``files`` names the other files of the product that the summary seals. They are
+    inputs as well, so that none of them is made after it.
     """
     names = sorted(parameters.get("files", []))
-    rows = [_row(name, parse_object(data, name)) for name, data in sorted(inputs.items())]
+    reports = {name: data for name, data in inputs.items() if name not in names}
+    rows = [_row(name, parse_object(data, name)) for name, data in sorted(reports.items())]
     differing = sum(row["verdict"] != "identical" for row in rows)
     summary = {
         "format": FORMAT,

@@ -52,6 +52,8 @@ class Declared:
         self.system_looks = Looks(self.looks.started_ns)
         """What was looked at for the tool chain."""
         self.verify = False
+        self.has_front = False
+        """Whether somebody else calls ``finish``, once all is said about the build."""
         self._record: OutputRecord | None = None
         self._standing: Standing | None = None
         self.runs: RunRecord | None = None
@@ -71,7 +73,7 @@ class Declared:
             take_lock(build, " ".join(["scons", *sys.argv[1:]]), _say)
             path = Path(build) / "work" / "outputs.json"
             self._record = OutputRecord(path, RealDisk(), verify=self.verify)
-            atexit.register(self.finish)
+            atexit.register(self._finish_alone)
         return self._record
 
     def standing(self, env: Any) -> Standing:
@@ -138,6 +140,10 @@ class Declared:
                 self._is_store_known = True
                 self._store = _open_store(env["NETRA_STORE"], env["NETRA_STORE_BYTES"])
             return self._store
+
+    def _finish_alone(self) -> None:
+        if not self.has_front:
+            self.finish()
 
     def finish(self) -> None:
         """Save the records and say what became of the store; also for a front that ends at once."""

@@ -37,6 +37,7 @@ def declare(env: Any, door: Door) -> int | None:
     that was refused with one printed line.
     """
     declared: Declared = env["NETRA_DECLARED"]
+    declared.has_front = True
     environment = RecordingEnvironment(door.environment, declared.looks)
     try:
         values = read_variables(door.variables, door.targets)

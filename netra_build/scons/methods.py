@@ -9,6 +9,7 @@ from os.path import normpath
 from pathlib import Path
 from typing import Any
 
+import SCons.Action
 import SCons.Errors
 
 from netra_build import __version__, requests
@@ -155,7 +156,8 @@ def toolchain_of(env: Any) -> Toolchain:
         explicit = env["NETRA_TOOLCHAIN"]
         rocm = env["NETRA_ROCM_PATH"]
         local = Path(env.Dir("#").abspath) / ".toolchain"
-        store = declared.store(env)
+        is_dry = not SCons.Action.execute_actions  # and leaves no store
+        store = None if is_dry else declared.store(env)
         programs = find_toolchain(
             Path(explicit) if explicit else None,
             rocm_path=Path(rocm) if rocm else None,

@@ -26,11 +26,13 @@ from netra_build.chains import (
 )
 from netra_build.choose.engine_parts import EngineParts
 from netra_build.choose.units import Unit
+from netra_build.core.batches import batched
 from netra_build.core.canonical_json import Json
 from netra_build.core.graph import Action, Graph, Place, Root, check_graph
 from netra_build.records.build_recipe import ObjectsRecipe
 from netra_build.stages import (
     copy_files,
+    describe_artifacts,
     emit,
     emit_engine,
     emit_result,
@@ -43,6 +45,8 @@ QUICK_SEEDS = (1,)
 
 COPIED_AT_ONCE = 16
 """How many files of the include tree one action copies."""
+DESCRIBED_AT_ONCE = 32
+"""How many code objects, or how many such copies, one part of a build result describes."""
 
 SEAL_NAME = "netra.json"
 RESULT_NAME = "build-result.json"
@@ -62,12 +66,24 @@ def engine_graph(parts: EngineParts, units: Sequence[Unit]) -> Graph:
 
 def objects_graph(recipe: ObjectsRecipe, units: Sequence[Unit]) -> Graph:
     """Return the graph of a recipe's code objects; its seal is ``build-result.json``."""
-    if recipe.is_checked:
-        actions = code_object_actions(units)
-    else:
-        actions = [action for unit in units for action in bare_actions(unit)]
-    actions += include_actions(units)
-    actions.append(_build_result(recipe, units, actions))
+    actions: list[Action] = []
+    parts: dict[str, Place] = {}
+
+    def describe(made: Sequence[Action], some: Sequence[Unit]) -> None:
+        number = f"{len(parts):05}"
+        parts[number] = Place(Root.WORK, f"recipes/{recipe.name}/described/{number}.json")
+        actions.extend([*made, _description(recipe, some, made, parts[number])])
+
+    for some in batched(units, DESCRIBED_AT_ONCE):
+        if recipe.is_checked:
+            describe(code_object_actions(some), some)
+        else:
+            describe([action for unit in some for action in bare_actions(unit)], some)
+    for copies in batched(include_actions(units), DESCRIBED_AT_ONCE):
+        describe(copies, ())
+    output = {"result": Place(Root.OUT, RESULT_NAME)}
+    given: dict[str, Json] = {"deployment": recipe.deployment}
+    actions.append(emit_result.STAGE.apply(recipe.name, parts, output, given))
     return _graph(recipe.name, actions, Place(Root.OUT, RESULT_NAME), ())
 
 
@@ -152,8 +168,7 @@ def include_actions(units: Sequence[Unit]) -> list[Action]:
     instances = [member.instance for unit in units for member in unit.members]
     names = sorted({name for instance in instances for name in instance.closure_names})
     actions = []
-    for start in range(0, len(names), COPIED_AT_ONCE):
-        some = names[start : start + COPIED_AT_ONCE]
+    for some in batched(names, COPIED_AT_ONCE):
         inputs = {name: Place(Root.SOURCE, name) for name in some}
         outputs = {name: units[0].at_home(f"generated/includes/{name}") for name in some}
         actions.append(copy_files.STAGE.apply("include tree", inputs, outputs))
@@ -193,16 +208,13 @@ def _engine_seal(parts: EngineParts, units: Sequence[Unit], actions: Sequence[Ac
     return seal_engine.STAGE.apply("engine", inputs, output, parameters)
 
 
-def _build_result(
-    recipe: ObjectsRecipe, units: Sequence[Unit], actions: Sequence[Action]
+def _description(
+    recipe: ObjectsRecipe, units: Sequence[Unit], made: Sequence[Action], part: Place
 ) -> Action:
-    parameters: dict[str, Json] = {
-        "deployment": recipe.deployment,
-        "artifacts": [_artifact(unit) for unit in units],
-    }
-    inputs = {**_products(actions), **_evidence(units, is_checked=recipe.is_checked)}
-    output = {"result": Place(Root.OUT, RESULT_NAME)}
-    return emit_result.STAGE.apply(recipe.name, inputs, output, parameters)
+    """Return what describes some units and every product of the actions that were made for them."""
+    parameters: dict[str, Json] = {"artifacts": [_artifact(unit) for unit in units]}
+    inputs = {**_products(made), **_evidence(units, is_checked=recipe.is_checked)}
+    return describe_artifacts.STAGE.apply(recipe.name, inputs, {"part": part}, parameters)
 
 
 def _artifact(unit: Unit) -> dict[str, Json]:

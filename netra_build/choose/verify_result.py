@@ -20,7 +20,13 @@ from netra_build.core.json_difference import first_difference
 from netra_build.load.fields import Fields
 from netra_build.release.kernels import RESULT, KernelRow, kernel_rows, read_as_ours
 from netra_build.release.layout import CODE_OBJECTS
-from netra_build.stages import check_object, emit_result, equivalence, read_object
+from netra_build.stages import (
+    check_object,
+    describe_artifacts,
+    emit_result,
+    equivalence,
+    read_object,
+)
 
 Files = Mapping[str, bytes]
 MEMBER_KEYS = ("name", "tactic", "tactic_id", "contract_id", "maturity", "symbol", "source")
@@ -214,8 +220,9 @@ def _check_document(files: Files, rows: list[KernelRow]) -> None:
         }
         for artifact in stated["artifacts"]
     ]
-    parameters = {"deployment": stated["deployment"], "artifacts": artifacts}
-    written = emit_result.run(inputs, parameters, _as_tools(stated["toolchain"]))["result"]
+    described = describe_artifacts.run(inputs, {"artifacts": artifacts}, None)
+    given = {"deployment": stated["deployment"]}
+    written = emit_result.run(described, given, _as_tools(stated["toolchain"]))["result"]
     difference = first_difference(parse_object(written, RESULT), stated)
     if difference is not None:
         raise BadInput(

@@ -21,11 +21,15 @@ def library() -> Library:
 
 
 def unsealed(graph: Graph) -> set[str]:
-    """Return the names of a product's files that its seal is not made of."""
+    """Return the names of a product's files that its seal is not made of, however indirectly."""
     assert graph.seal is not None
-    seal = graph.producers[graph.seal]
-    needed = {place.name for _, place in seal.inputs if place.root is Root.OUT}
-    return set(graph.products(Root.OUT)) - needed - {graph.seal.name}
+    needed, left = set[Place](), [graph.seal]
+    while left:
+        place = left.pop()
+        if place not in needed and place in graph.producers:
+            needed.add(place)
+            left += [given for _, given in graph.producers[place].inputs]
+    return {p.name for p in graph.producers if p.root is Root.OUT and p not in needed}
 
 
 def product(library: Library, kind: str) -> Graph:

@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from netra_build.core.errors import BadInput
-from netra_build.stages.emit_result import STAGE
+from netra_build.stages.describe_artifacts import STAGE
 
 ARTIFACT = {"name": "k", "members": []}
-PARAMETERS = {"deployment": None, "artifacts": [ARTIFACT]}
-
-
-class Tools:
-    """A tool chain that is nothing but its identity."""
-
-    def identity(self) -> dict[str, str]:
-        return {"assembler": "as"}
+PARAMETERS = {"artifacts": [ARTIFACT]}
 
 
 @pytest.mark.parametrize(
@@ -30,7 +21,6 @@ class Tools:
     ],
 )
 def test_what_is_no_document_is_refused(data: bytes, refusal: str) -> None:
-    tools: Any = Tools()
     with pytest.raises(BadInput) as caught:
-        STAGE.run({"metadata/k.json": data}, PARAMETERS, tools)
+        STAGE.run({"metadata/k.json": data}, PARAMETERS, None)
     assert str(caught.value) == refusal

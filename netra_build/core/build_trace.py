@@ -281,7 +281,7 @@ def restore(trace: Trace, base: str, store: Store) -> dict[str, str] | None:
         for traced, prefix in later:
             if name.startswith(prefix):
                 _begin(traced, base, begun)
-        disk.write_bytes(path, data)
+        disk.write_output(path, data)
     for product in begun.values():
         product.finish()
     return dict(trace.outputs)

@@ -20,6 +20,8 @@ from netra_build.core.stamps import FileState, status_state
 MAX_FILE_BYTES = 256 * 1024 * 1024
 PIECE_BYTES = 4 * 1024 * 1024
 """Of a file that grows while it is read, at a time."""
+FILE_MODE = 0o644
+"""Permissions of every file that is written, whatever the umask says."""
 
 PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*(?:/[A-Za-z0-9_][A-Za-z0-9_.+-]*)*")
 """What nearly all names are: relative, normalised, and of characters that are always allowed."""
@@ -34,6 +36,7 @@ class Disk(Protocol):
     def read_bytes(self, path: AnyPath, *, max_bytes: int = MAX_FILE_BYTES) -> bytes: ...
     def read_stamped(self, path: AnyPath) -> tuple[bytes, FileState]: ...
     def write_bytes(self, path: AnyPath, data: bytes) -> None: ...
+    def write_output(self, path: AnyPath, data: bytes) -> None: ...
     def is_file(self, path: AnyPath) -> bool: ...
     def is_folder(self, path: Path) -> bool: ...
     def exists(self, path: Path) -> bool: ...
@@ -58,6 +61,20 @@ class RealDisk:
         """Write a whole file or nothing: a neighbour called ``.NAME.part``, then a rename."""
         try:
             _replace_whole(os.fspath(path), data)
+        except (OSError, ValueError) as error:
+            raise BadInput(f"cannot write: {_reason(error)}", location=str(path)) from None
+
+    def write_output(self, path: AnyPath, data: bytes) -> None:
+        """Write a whole file that can be made again, or nothing; one with these bytes stays.
+
+        A file of other bytes is removed before the new one takes its name: some file systems write
+        a file to the device at once when it replaces another, which takes a hundred times as long.
+        A build that is killed in between leaves none.
+        """
+        name = os.fspath(path)
+        try:
+            if not _has_bytes(name, data):
+                _replace_whole(name, data, is_removed_first=True)
         except (OSError, ValueError) as error:
             raise BadInput(f"cannot write: {_reason(error)}", location=str(path)) from None
 
@@ -148,7 +165,23 @@ def _at_most(handle: int, size_bytes: int, expected_bytes: int) -> bytes:
     return b"".join(pieces)
 
 
-def _replace_whole(path: str, data: bytes) -> None:
+def _has_bytes(path: str, data: bytes) -> bool:
+    """Tell whether a regular file lies there that is just what writing ``data`` would make."""
+    try:
+        status = os.lstat(path)
+        is_like = stat.S_ISREG(status.st_mode) and stat.S_IMODE(status.st_mode) == FILE_MODE
+        if not is_like or status.st_size != len(data):
+            return False
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return False
+    try:
+        return _at_most(handle, len(data) + 1, len(data)) == data
+    finally:
+        os.close(handle)
+
+
+def _replace_whole(path: str, data: bytes, *, is_removed_first: bool = False) -> None:
     """Write ``data`` aside and rename it; raises ``OSError`` and leaves ``path`` as it was.
 
     The name is fixed, so that what a killed build has left is taken away by the next one.
@@ -161,9 +194,12 @@ def _replace_whole(path: str, data: bytes) -> None:
             left = memoryview(data)
             while left:
                 left = left[os.write(handle, left) :]
-            os.fchmod(handle, 0o644)
+            os.fchmod(handle, FILE_MODE)
         finally:
             os.close(handle)
+        if is_removed_first:
+            with suppress(FileNotFoundError):
+                os.unlink(path)
         os.replace(part, path)
     except BaseException:
         with suppress(FileNotFoundError):
@@ -175,12 +211,12 @@ def _opened_part(folder: str, part: str) -> int:
     """Return a handle of a new file; its folder is made, what lies there is removed."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
     try:
-        return os.open(part, flags, 0o644)
+        return os.open(part, flags, FILE_MODE)
     except FileExistsError:
         os.unlink(part)
     except (FileNotFoundError, NotADirectoryError):
         os.makedirs(folder, exist_ok=True)
-    return os.open(part, flags, 0o644)
+    return os.open(part, flags, FILE_MODE)
 
 
 @contextmanager

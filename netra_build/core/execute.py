@@ -220,7 +220,7 @@ class ActionRun:
         if product is not None and any(place.root is Root.OUT for place in declared.values()):
             product.begin()
         for role, place in declared.items():
-            execution.disk.write_bytes(folders.name(place), outputs[role])
+            execution.disk.write_output(folders.name(place), outputs[role])
         if product is not None and execution.graph.seal in declared.values():
             product.finish()
         return {folders.name(place): blake3_hex(outputs[role]) for role, place in declared.items()}

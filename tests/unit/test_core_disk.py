@@ -326,3 +326,53 @@ def test_a_link_below_plain_folders_and_the_file_itself_are_looked_at(tmp_path):
 def test_the_path_of_a_root_is_written_as_paths_are():
     assert ConfinedRoot(Path(".")).path("a/./b", "m") == "a/b"
     assert ConfinedRoot(Path("/")).path("a/b", "m") == "/a/b"
+
+
+def test_an_output_of_the_same_bytes_stays_as_it_is(tmp_path):
+    path = tmp_path / "output"
+    DISK.write_output(path, b"made")
+    before = path.stat()
+    DISK.write_output(path, b"made")
+    after = path.stat()
+    assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+    for other in (b"mad3", b"made more", b""):
+        DISK.write_output(path, other)
+        assert path.read_bytes() == other
+    assert [entry.name for entry in tmp_path.iterdir()] == ["output"]
+
+
+def test_an_output_with_other_permissions_is_written_again(tmp_path):
+    path = tmp_path / "output"
+    DISK.write_output(path, b"made")
+    path.chmod(0o600)
+    DISK.write_output(path, b"made")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o644
+
+
+def test_a_link_in_the_place_of_an_output_is_replaced(tmp_path):
+    path, other = tmp_path / "output", tmp_path / "other"
+    other.write_bytes(b"made")
+    path.symlink_to(other)
+    DISK.write_output(path, b"made")
+    assert not path.is_symlink()
+    DISK.write_output(path, b"again")
+    assert other.read_bytes() == b"made"
+
+
+@pytest.mark.parametrize("call", ["write", "fchmod", "open"])
+def test_an_output_that_cannot_be_written_leaves_the_former_one(tmp_path, monkeypatch, call):
+    path = tmp_path / "output"
+    DISK.write_output(path, b"former")
+    real = getattr(os, call)
+
+    def fail(*arguments, **options):
+        if call == "open" and not arguments[1] & os.O_CREAT:
+            return real(*arguments, **options)
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, call, fail)
+        text = message(DISK.write_output, path, b"latter")
+    assert text == f"{path}: cannot write: no space left on device"
+    assert path.read_bytes() == b"former"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["output"]

@@ -129,8 +129,14 @@ class Step(SCons.Executor.Executor):  # type: ignore[misc]
         added = dict.fromkeys(node for target in self._targets for node in target.depends)
         if not added:
             return decision.digest
-        texts = [decision.digest, *(f"{node}\n{node.get_csig()}" for node in added)]
+        texts = [decision.digest, *(f"{node}\n{self._content(node)}" for node in added)]
         return blake3_hex("\n".join(texts).encode("utf-8", "surrogatepass"))
+
+    def _content(self, node: Any) -> str:
+        """Return what changes with a node; SCons may take the signature of an old file on trust."""
+        if isinstance(node, SCons.Node.FS.File):
+            return self.standing.file_digest(str(node)) or ""
+        return str(node.get_csig())
 
     def prepare_run(self) -> ActionRun:
         """Read the inputs of the action; raise its ``NetraError`` if one cannot be read."""

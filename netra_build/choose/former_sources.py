@@ -58,6 +58,11 @@ def refuse_former_sources(engine: EngineFolder) -> None:
         )
 
 
+def is_unit(engine: EngineFolder, name: str) -> bool:
+    """Tell whether a file is a unit of the compiler's, whatever names it."""
+    return _unit(engine, name) is not None
+
+
 def _model(engine: EngineFolder) -> str | None:
     """Return the identity of the model that the folder's engine was compiled from, if it has one.
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
 
 from netra_build.choose.engine_folder import MANIFEST, SEAL, EngineFolder, is_document
-from netra_build.choose.former_sources import former_sources
+from netra_build.choose.former_sources import former_sources, is_unit
 from netra_build.core.canonical_json import Json
+from netra_build.core.disk import Disk
 from netra_build.core.errors import BadInput
 from netra_build.load.fields import Fields
 from netra_build.load.golden_operation import read_hsaco_name
@@ -38,7 +41,29 @@ def check_inventory(engine: EngineFolder) -> tuple[str, ...]:
     return former
 
 
+def former_files(folder: Path, disk: Disk) -> frozenset[str]:
+    """Return the names of what a compiler or a build of ours has put into ``folder``.
+
+    That is what the documents of its engine name, and sources of engines before it. Of a document
+    that cannot be read nothing is taken: whatever it named counts as somebody else's.
+    """
+    if not disk.is_folder(folder):
+        return frozenset()
+    engine = EngineFolder(folder, disk)
+    found = {name for name in engine.names if is_document(name) or name == SEAL}
+    found |= {name for name in engine.names if is_unit(engine, name)}
+    for names_in in (_candidate_names, _golden_names):
+        with suppress(BadInput):
+            found |= set(names_in(engine))
+    return frozenset(found)
+
+
 def _known_names(engine: EngineFolder) -> Iterator[str]:
+    yield from _candidate_names(engine)
+    yield from _golden_names(engine)
+
+
+def _candidate_names(engine: EngineFolder) -> Iterator[str]:
     for candidate in engine.fields("validation_plan.json").objects("candidates"):
         symbol = candidate.text("symbol")
         yield candidate.text("source")
@@ -47,6 +72,9 @@ def _known_names(engine: EngineFolder) -> Iterator[str]:
         yield f"hsaco/{symbol}.hsaco"
         for suffix in (*KERNEL_SUFFIXES, *CANDIDATE_SUFFIXES):
             yield f"metadata/{symbol}{suffix}"
+
+
+def _golden_names(engine: EngineFolder) -> Iterator[str]:
     for artifact in engine.fields(MANIFEST).objects("golden_artifacts"):
         path = golden_path(artifact)
         yield path

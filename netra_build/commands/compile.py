@@ -6,9 +6,10 @@ import argparse
 import sys
 from pathlib import Path
 
-from netra_build.choose.documents import ARTIFACT_FILES, engine_files
+from netra_build.choose.documents import engine_files
 from netra_build.choose.former_sources import kept_sources
 from netra_build.choose.session import CompileRequest, plan_request
+from netra_build.choose.verify_files import former_files
 from netra_build.commands.kept import say_kept
 from netra_build.commands.library_option import add_library_root, library_anchors
 from netra_build.core.canonical_json import canonical_text, parse_object
@@ -21,7 +22,6 @@ from netra_build.records.vocabulary import PLACEMENTS, TARGET
 NAME = "compile"
 HELP = "turn a model description and a profile into an engine directory"
 
-OWN_FILES = frozenset({*ARTIFACT_FILES, "engine.json", "netra.json"})
 OWN_FOLDERS = ("generated/", "hsaco/", "metadata/")
 
 
@@ -74,7 +74,10 @@ def _run(options: argparse.Namespace) -> int:
     for problem in plan.problems:
         print(f"netra: warning: {problem.line()}", file=sys.stderr)
     kept = {} if options.replace else kept_sources(options.output, RealDisk(), files)
-    publish_folder(options.output, files | kept, ("generated",), is_engine_file)
+    former = former_files(options.output, RealDisk())
+    publish_folder(
+        options.output, files | kept, ("generated",), lambda name: _is_ours(name, former)
+    )
     if kept:
         say_kept(options.output, tuple(kept))
     engine = parse_object(files["engine.json"], "engine.json")
@@ -87,6 +90,6 @@ def _run(options: argparse.Namespace) -> int:
     return 0
 
 
-def is_engine_file(name: str) -> bool:
-    """Tell whether an engine directory may hold ``name``, so that it may be replaced."""
-    return name in OWN_FILES or name.startswith(OWN_FOLDERS)
+def _is_ours(name: str, former: frozenset[str]) -> bool:
+    """Tell whether an entry of the output folder may be replaced; empty folders of ours may."""
+    return name in former or (name.endswith("/") and name.startswith(OWN_FOLDERS))

@@ -173,26 +173,40 @@ def test_a_file_that_is_no_unit_of_the_compiler_is_still_refused(capsys, two, sp
     assert (code, error) == (2, f"netra: {two}/generated/{name}: {NAMELESS}\n")
 
 
+def refused(capsys, folder: Path, width: int, *more: str) -> str:
+    """Return what compiling into ``folder`` is refused with; the folder stays as it was."""
+    compile_grid(capsys, folder.parent / "elsewhere", width, *more)
+    model, before = folder.parent / f"model{width}.json", tree(folder)
+    words = ("--target", "gfx950", "--profile", "p1", "--output", folder, *LIBRARY, *more)
+    code, _, error = run(capsys, "compile", "--model", model, *words)
+    assert code == 2
+    assert tree(folder) == before
+    return error
+
+
+def foreign(folder: Path, name: str) -> str:
+    return (
+        f'netra: {folder}: output folder holds the foreign file "{name}"\n'
+        "hint: choose another folder, or remove what is not a former output\n"
+    )
+
+
 @pytest.mark.parametrize("spoil", STRANGERS)
-def test_only_units_of_the_compiler_are_kept(capsys, tmp_path, two, spoil):
-    spoil(two)
-    for folder in (two, tmp_path / "fresh"):
-        compile_grid(capsys, folder, 3)
-    assert set(tree(two)) == {*tree(tmp_path / "fresh"), f"generated/{TWO}.s"}
+def test_what_is_no_unit_of_the_compiler_is_not_taken_away(capsys, two, spoil):
+    name = spoil(two)
+    assert refused(capsys, two, 3) == foreign(two, f"generated/{name}")
 
 
 @pytest.mark.parametrize("place", ["moved.s", "out/hsaco/moved.s"])
-def test_a_link_is_neither_kept_nor_accepted(capsys, tmp_path, two, place):
+def test_a_link_is_neither_accepted_nor_taken_away(capsys, tmp_path, two, place):
     path = two / f"generated/{ONE}.s"
     (two / "hsaco").mkdir()
     path.rename(tmp_path / place)
     path.symlink_to(tmp_path / place)
     code, _, error = run(capsys, "validate", "--engine", two, *LIBRARY)
     assert (code, error) == (2, f"netra: {path}: file is a link\n")
-    compile_grid(capsys, two, 3)
-    assert f"generated/{ONE}.s" not in tree(two)
-    assert not path.is_symlink()
-    assert (tmp_path / "moved.s").exists() == (place == "moved.s")
+    assert "holds the foreign file" in refused(capsys, two, 3)
+    assert path.is_symlink()
 
 
 def test_a_sealed_engine_has_no_sources_of_others(capsys, two):
@@ -217,3 +231,34 @@ def test_every_published_unit_is_known_by_its_form():
     assert len(units) == 40
     for unit in units:
         assert instance_symbols(unit.read_bytes())[0] == unit.stem
+
+
+FOREIGN = (
+    "notes.txt",
+    "generated/my.s",
+    "generated/includes/my.inc",
+    "generated/golden/my.s",
+    "hsaco/my.hsaco",
+    "metadata/my.json",
+)
+
+
+@pytest.mark.parametrize("more", [(), ("--replace",)])
+@pytest.mark.parametrize("width", [1, 2])
+@pytest.mark.parametrize("name", FOREIGN)
+def test_what_no_engine_names_is_never_taken_away(capsys, tmp_path, name, width, more):
+    out = tmp_path / "out"
+    compile_grid(capsys, out, 1)
+    mine = out / name
+    mine.parent.mkdir(parents=True, exist_ok=True)
+    mine.write_text("mine")
+    assert refused(capsys, out, width, *more) == foreign(out, name)
+
+
+def test_of_a_plan_that_cannot_be_read_nothing_is_taken(capsys, tmp_path):
+    out = tmp_path / "out"
+    compile_grid(capsys, out, 1)
+    (out / "hsaco").mkdir()
+    (out / f"hsaco/{ONE}.hsaco").write_bytes(b"built")
+    (out / "validation_plan.json").write_text("{")
+    assert "holds the foreign file" in refused(capsys, out, 1)

@@ -20,7 +20,7 @@ from netra_build.core.errors import NetraError
 from netra_build.core.graph import Action, Graph, Outputs, Place, Root
 from netra_build.core.ingredients import ingredients_of
 from netra_build.core.product import Product
-from netra_build.core.reasons import Cause, Reason
+from netra_build.core.reasons import FORGOTTEN, Cause, Reason
 from netra_build.core.run_record import Pending, RunRecord
 from netra_build.core.stamps import FileState
 from netra_build.core.store import Store
@@ -93,8 +93,8 @@ class ActionRun:
     inputs: Mapping[str, bytes]
     stamps: Mapping[str, FileState]
     """State of each input file before it was read, by role."""
-    is_always: bool = False
-    """Somebody wants it run whether it has to or not; the reason if there is no other."""
+    otherwise: Reason = FORGOTTEN
+    """Why it runs if there is no other reason."""
     _steady: dict[str, bool] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @cached_property
@@ -185,7 +185,7 @@ class ActionRun:
             missing = Reason(Cause.OUTPUT_MISSING, seal), Reason(Cause.SEAL_WITHDRAWN, seal)
             reasons = tuple(missing[1] if one == missing[0] else one for one in reasons)
         if not reasons:
-            reasons = (Reason(Cause.ALWAYS if self.is_always else Cause.FORGOTTEN),)
+            reasons = (self.otherwise,)
         return Pending(self.action, execution.graph.name, paths, made_from, reasons, began)
 
     def _outputs(self) -> Outputs:
@@ -226,20 +226,23 @@ class ActionRun:
         return {folders.name(place): blake3_hex(outputs[role]) for role, place in declared.items()}
 
 
-def prepare_run(action: Action, execution: Execution, *, is_always: bool = False) -> ActionRun:
+def prepare_run(action: Action, execution: Execution, otherwise: Reason = FORGOTTEN) -> ActionRun:
     """Read the inputs of an action; raise ``BadInput`` for one that cannot be read."""
     read, name = execution.disk.read_stamped, execution.folders.name
     found = {role: read(name(place)) for role, place in action.inputs}
     inputs = {role: data for role, (data, _) in found.items()}
     stamps = {role: state for role, (_, state) in found.items()}
-    return ActionRun(action, execution, inputs, stamps, is_always)
+    return ActionRun(action, execution, inputs, stamps, otherwise)
 
 
 def run_action(
-    action: Action, execution: Execution, store: Store | None = None, *, is_always: bool = False
+    action: Action,
+    execution: Execution,
+    store: Store | None = None,
+    otherwise: Reason = FORGOTTEN,
 ) -> dict[str, str]:
     """Restore ``action`` from the store, or make and keep it; return as ``ActionRun.make`` does."""
-    run = prepare_run(action, execution, is_always=is_always)
+    run = prepare_run(action, execution, otherwise)
     if store is None or not action.stage.is_kept:
         return run.make()
     digest = run.digest()

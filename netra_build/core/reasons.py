@@ -38,6 +38,7 @@ class Cause(StrEnum):
     PARAMETER_REMOVED = "parameter_removed"
     CODE_CHANGED = "code_changed"
     TOOL_CHANGED = "tool_changed"
+    DEPENDENCY_CHANGED = "dependency_changed"
     ALWAYS = "always"
     FORGOTTEN = "forgotten"
 
@@ -63,6 +64,7 @@ TEXTS: Mapping[Cause, str] = {
     Cause.PARAMETER_REMOVED: 'parameter "{name}" was removed, {old}',
     Cause.CODE_CHANGED: "code of the stage changed: {name} {old} -> {new}",
     Cause.TOOL_CHANGED: 'tool "{name}" changed {old} -> {new}',
+    Cause.DEPENDENCY_CHANGED: "something changed that a SConstruct makes it depend on: {name}",
     Cause.ALWAYS: "asked to run always",
     Cause.FORGOTTEN: "the build tool lost its own record of it",
 }
@@ -79,6 +81,10 @@ class Reason(NamedTuple):
     def text(self) -> str:
         """Return the reason in words."""
         return TEXTS[self.cause].format(name=self.name, old=self.old, new=self.new)
+
+
+FORGOTTEN = Reason(Cause.FORGOTTEN)
+"""Why something runs for which there is no reason in what it is made of."""
 
 
 def differences(

@@ -22,6 +22,7 @@ from netra_build.core.errors import NetraError
 from netra_build.core.execute import ActionRun, Execution, prepare_run
 from netra_build.core.graph import Action
 from netra_build.core.ingredients import ingredients_of
+from netra_build.core.reasons import FORGOTTEN, Cause, Reason
 from netra_build.core.standing import Decision, Standing
 from netra_build.core.tally import Paths
 
@@ -126,11 +127,24 @@ class Step(SCons.Executor.Executor):  # type: ignore[misc]
 
         A user's script may name further files that it has to follow (``Depends``).
         """
-        added = dict.fromkeys(node for target in self._targets for node in target.depends)
+        added = self._added()
         if not added:
             return decision.digest
         texts = [decision.digest, *(f"{node}\n{self._content(node)}" for node in added)]
         return blake3_hex("\n".join(texts).encode("utf-8", "surrogatepass"))
+
+    def _added(self) -> list[Any]:
+        """Return what a user's script makes the files of this step depend on."""
+        return list(dict.fromkeys(node for target in self._targets for node in target.depends))
+
+    def _otherwise(self) -> Reason:
+        """Return why the action runs if nothing that it is made of has changed."""
+        if self.node.always_build or self.must_run:
+            return Reason(Cause.ALWAYS)
+        added = self._added()
+        if added and self.standing.record.action_digest(self.output_paths):
+            return Reason(Cause.DEPENDENCY_CHANGED, ", ".join(f'"{node}"' for node in added))
+        return FORGOTTEN
 
     def _content(self, node: Any) -> str:
         """Return what changes with a node; SCons may take the signature of an old file on trust."""
@@ -140,8 +154,7 @@ class Step(SCons.Executor.Executor):  # type: ignore[misc]
 
     def prepare_run(self) -> ActionRun:
         """Read the inputs of the action; raise its ``NetraError`` if one cannot be read."""
-        is_always = self.node.always_build or self.must_run
-        return prepare_run(self.action, self.execution, is_always=is_always)
+        return prepare_run(self.action, self.execution, self._otherwise())
 
     def decided_for(self, run: ActionRun) -> Decision:
         """Return the decision about the bytes that ``run`` has read, whenever they were written."""
@@ -161,7 +174,7 @@ class Step(SCons.Executor.Executor):  # type: ignore[misc]
             lambda _, place: standing.file_digest(str(path_of(place))) or "",
             decider.identity,
         )
-        found = decider.reasons(self.action, self.output_paths, made_from)
+        found = decider.reasons(self.action, self.output_paths, made_from) or (self._otherwise(),)
         return [reason.text() for reason in found]
 
 
@@ -232,8 +245,7 @@ class StepFile(SCons.Node.FS.File):  # type: ignore[misc]
             reasons = self.executor.reasons()
         except NetraError as error:
             reasons = [error.line()]
-        lines = reasons or ["it is to be made always"]
-        return f"rebuilding `{self}' because:\n" + "".join(f"{EXPLAINED}{one}\n" for one in lines)
+        return f"rebuilding `{self}' because:\n" + "".join(f"{EXPLAINED}{one}\n" for one in reasons)
 
 
 def last_files(nodes: Sequence[Any]) -> list[Any]:

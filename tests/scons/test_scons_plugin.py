@@ -217,7 +217,9 @@ def test_an_action_of_ours_follows_what_a_user_makes_it_depend_on(
     assert scons(repository, installed).status == 0
     assert scons(repository, installed).actions == []
     say("two")
-    assert scons(repository, installed).actions == ["SEALED"]
+    done = scons(repository, installed, "--debug=explain")
+    assert done.actions == ["SEALED"]
+    assert 'something changed that a SConstruct makes it depend on: "policy"' in done.output
     say("one")
     assert scons(repository, installed).actions == ["SEALED"]
     assert scons(repository, installed).actions == []

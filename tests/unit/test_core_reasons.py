@@ -29,6 +29,7 @@ WORDS = {
     Cause.PARAMETER_REMOVED: 'parameter "NAME" was removed, OLD',
     Cause.CODE_CHANGED: "code of the stage changed: NAME OLD -> NEW",
     Cause.TOOL_CHANGED: 'tool "NAME" changed OLD -> NEW',
+    Cause.DEPENDENCY_CHANGED: "something changed that a SConstruct makes it depend on: NAME",
     Cause.ALWAYS: "asked to run always",
     Cause.FORGOTTEN: "the build tool lost its own record of it",
 }

@@ -162,7 +162,7 @@ def test_a_source_that_is_gone(shop: Workshop) -> None:
 
 def test_a_run_that_was_asked_for_without_need(shop: Workshop) -> None:
     execution = shop.execution()
-    run_action(execution.graph.actions[1], execution, is_always=True)
+    run_action(execution.graph.actions[1], execution, otherwise=Reason(Cause.ALWAYS))
     execution.runs.save()
     assert shop.why()[-1] == "    asked to run always"
 

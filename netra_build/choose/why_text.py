@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from netra_build.core.canonical_json import Json
 from netra_build.core.execute import Execution
+from netra_build.core.output_record import OutputRecord
 from netra_build.core.run_record import RunRecord
 
 if TYPE_CHECKING:
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
 FORMAT = "netra-why-1"
 
 
-def answers(target: str, executions: Sequence[Execution], record: RunRecord) -> list[Answer]:
+def answers(
+    target: str, executions: Sequence[Execution], record: RunRecord, outputs: OutputRecord
+) -> list[Answer]:
     """Return one answer for each file that ``target`` stands for.
 
     Raises ``BadInput`` when it stands for none.
@@ -27,18 +30,21 @@ def answers(target: str, executions: Sequence[Execution], record: RunRecord) -> 
     from netra_build.core.upcoming import upcoming
     from netra_build.core.why import answer
 
-    verdicts = upcoming(executions)
+    verdicts = upcoming(executions, outputs)
     return [answer(path, record, verdicts) for path in asked_files(target, executions, record)]
 
 
-def why_text(target: str, executions: Sequence[Execution], record: RunRecord) -> str:
+def why_text(
+    target: str, executions: Sequence[Execution], record: RunRecord, outputs: OutputRecord
+) -> str:
     """Return the answers in words; without a target, what a build would run."""
     from netra_build.core.upcoming import upcoming
     from netra_build.core.why import upcoming_lines
 
     if not target:
-        return "\n".join(upcoming_lines(list(upcoming(executions).values())))
-    return "\n".join(line for one in answers(target, executions, record) for line in one.lines())
+        return "\n".join(upcoming_lines(list(upcoming(executions, outputs).values())))
+    found = answers(target, executions, record, outputs)
+    return "\n".join(line for one in found for line in one.lines())
 
 
 def why_document(target: str, found: Sequence[Answer]) -> dict[str, Json]:

@@ -17,6 +17,8 @@ from netra_build.core.execute import Execution, Folders
 from netra_build.core.graph import Graph, Root
 from netra_build.core.graph_view import GraphView, graph_view
 from netra_build.core.nearest import nearest_hint
+from netra_build.core.output_record import FILE_NAME as OUTPUTS_NAME
+from netra_build.core.output_record import OutputRecord
 from netra_build.core.run_record import FILE_NAME, RunRecord
 from netra_build.core.upcoming import upcoming
 from netra_build.load.library import Library, open_library
@@ -88,9 +90,11 @@ class Recorded:
             raise BadInput(
                 "no build is on record here",
                 location=str(build),
-                hint="build something first, or name the build folder with --build",
+                hint="what the store restored whole is not on record: build something first, "
+                "or name the build folder with --build",
             )
         self.record = record
+        self.outputs = OutputRecord(folder / WORK / OUTPUTS_NAME, RealDisk())
         self.asked = [_asked(one, record.path) for one in requests]
         self.base = _base(folder, Path(self.asked[0].build))
         work_in(self.base)
@@ -122,7 +126,7 @@ def recorded_view(build: Path, product: str) -> GraphView:
             f'"{product}" was not built here', location=str(build), hint=nearest_hint(name, known)
         )
     executions = list(recorded.executions(lambda one: one.graph == name))
-    return graph_view(name, upcoming(executions[:1]).values())
+    return graph_view(name, upcoming(executions[:1], recorded.outputs).values())
 
 
 def _asked(document: Any, path: Path) -> Asked:

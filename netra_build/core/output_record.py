@@ -24,6 +24,7 @@ from netra_build.core.errors import BadInput
 from netra_build.core.stamps import Stamp, is_recent, own_stamp_of
 from netra_build.core.tally import Paths
 
+FILE_NAME = "outputs.json"
 FORMAT = "netra-outputs-3"
 
 

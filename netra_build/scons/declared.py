@@ -14,6 +14,7 @@ from netra_build.core.build_lock import take_lock
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput
 from netra_build.core.execute import Execution
+from netra_build.core.output_record import FILE_NAME as OUTPUTS_NAME
 from netra_build.core.output_record import OutputRecord
 from netra_build.core.recording_disk import Looks, absolute
 from netra_build.core.run_record import FILE_NAME as RUNS_NAME
@@ -71,7 +72,7 @@ class Declared:
         if self._record is None:
             build = str(env.Dir(env["NETRA_BUILD"]))
             take_lock(build, " ".join(["scons", *sys.argv[1:]]), _say)
-            path = Path(build) / "work" / "outputs.json"
+            path = Path(build) / "work" / OUTPUTS_NAME
             self._record = OutputRecord(path, RealDisk(), verify=self.verify)
             atexit.register(self._finish_alone)
         return self._record

@@ -57,7 +57,8 @@ def declare(env: Any, door: Door) -> int | None:
         declare_asked(env, values, door.targets)
         if "why" in values:
             declared.notes.clear()
-            print(why_text(values["why"], declared.executions, declared.run_record(env)))
+            records = declared.run_record(env), declared.record(env)
+            print(why_text(values["why"], declared.executions, *records))
             return 0
     except NetraUserError as error:
         return _complain(error.args[0], error.status)

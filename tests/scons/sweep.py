@@ -146,10 +146,13 @@ def edit_kernel(checkout: Checkout, rng: random.Random) -> None:
 
 
 def edit_primitive(checkout: Checkout, rng: random.Random) -> None:
-    """Edit an instruction that all kernels share."""
-    path = checkout.path(COMMON)
+    """Edit an instruction that all kernels share; one kernel if another edit moved it away."""
+    path, wait = checkout.path(COMMON), "\ts_waitcnt lgkmcnt(0)"
     lines = [line for line in path.read_text().split("\n") if not line.startswith("\ts_nop")]
-    lines.insert(lines.index("\ts_waitcnt lgkmcnt(0)"), f"\ts_nop {rng.randrange(8)}")
+    if wait not in lines:
+        edit_kernel(checkout, rng)
+        return
+    lines.insert(lines.index(wait), f"\ts_nop {rng.randrange(8)}")
     path.write_text("\n".join(lines))
 
 

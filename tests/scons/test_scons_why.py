@@ -236,12 +236,13 @@ def test_records_that_are_lost(objects: Project) -> None:
         "    the build tool lost its own record of it",
     ]
     objects.path("build/work/runs.json").unlink()
-    assert ahead(objects, HSACO) == [f"{HSACO}: not on record"]
+    assert ahead(objects, HSACO) == [f"{HSACO}: up to date"]
     gone = objects.netra("why", HSACO)
     assert (gone.status, gone.errors) == (
         2,
         "netra: build: no build is on record here\n"
-        "hint: build something first, or name the build folder with --build\n",
+        "hint: what the store restored whole is not on record: build something first, "
+        "or name the build folder with --build\n",
     )
 
 
@@ -271,3 +272,22 @@ def test_words_that_name_nothing(objects: Project) -> None:
         f'netra: why: "{GUARDS}" is a source, nothing makes it\n'
         "hint: name a file that is made from it\n",
     )
+
+
+def test_what_was_restored_whole_is_up_to_date(objects: Project, tmp_path: Path) -> None:
+    """No action ran, so that the record of runs still tells of the edit that was taken back."""
+    words = (f"recipe={RECIPE}", f"store={tmp_path / 'store'}")
+    template = objects.path("kernels/gfx950/templates/moe/silu_quant.inc")
+    original = template.read_bytes()
+    objects.path("build/work/runs.json").unlink()
+    shutil.rmtree(objects.path("build/.netra-finished"))
+    objects.path(HSACO).unlink()
+    assert objects.scons(*words).status == 0
+    template.write_bytes(original + b"// a remark\n")
+    assert objects.scons(*words).status == 0
+    template.write_bytes(original)
+    done = objects.scons(*words)
+    assert "from the store" in done.output
+    asked = objects.scons(*words, "why=")
+    assert asked.output.splitlines()[-1].startswith("netra: 0 would run, 0 may run, ")
+    assert "not on record" not in asked.output

@@ -8,9 +8,13 @@ from typing import Any
 import pytest
 from workshop import MIDDLE, PRODUCT, SEAL_PLACE, Workshop, b3
 
+from netra_build.core.action_digest import action_digest
+from netra_build.core.digests import blake3_hex
+from netra_build.core.disk import RealDisk
 from netra_build.core.errors import Refused
 from netra_build.core.execute import run_action, run_graph
 from netra_build.core.graph import Place, Root, Stage
+from netra_build.core.output_record import OutputRecord
 from netra_build.core.reasons import Cause, Reason
 from netra_build.core.upcoming import State, upcoming
 from netra_build.core.why import Answer, Link, Step
@@ -253,3 +257,28 @@ def test_of_many_inputs_to_come_the_first_are_shown(tmp_path: Path) -> None:
         "  ... and 2 more inputs",
         "netra: 3 would run, 0 may run, 0 up to date",
     ]
+
+
+def test_what_the_store_gave_in_a_build_that_ran_nothing_stands(shop: Workshop) -> None:
+    """The record of runs tells of other bytes; the record of outputs knows the very action."""
+    source, made = shop.folder / "in", shop.folder / "work/mid"
+    was_source, was_made = source.read_text(), made.read_text()
+    shop.write("two # remark")
+    shop.build()
+    source.write_text(was_source)
+    made.write_text(was_made)
+    execution = shop.execution()
+    action = execution.graph.actions[0]
+    outputs = execution.folders.names(action.outputs)
+    record = OutputRecord(shop.folder / "work/outputs.json", RealDisk())
+    digest = action_digest(action, {"text": blake3_hex(source.read_bytes())}, execution.tools)
+    record.note({outputs[0]: blake3_hex(made.read_bytes())})
+    record.note_action(outputs, digest)
+    verdict = upcoming([execution], record)[outputs[0]]
+    assert (verdict.state, verdict.reasons, verdict.entry) == (State.UP_TO_DATE, (), None)
+    assert upcoming([execution])[outputs[0]].state is State.WOULD_RUN
+    record.note_action(outputs, "other")
+    assert upcoming([execution], record)[outputs[0]].state is State.WOULD_RUN
+    record.note_action(outputs, digest)
+    made.write_text("altered")
+    assert upcoming([execution], record)[outputs[0]].state is State.WOULD_RUN

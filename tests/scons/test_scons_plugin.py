@@ -250,3 +250,21 @@ def test_questions_of_scons_are_answered(repository: Path, installed: Path) -> N
     tree = scons(repository, installed, "--tree=all", "-n").output
     assert "library/kernels/gfx950/templates/own/fill_b.inc" in tree
     assert ".linked.hsaco" in tree
+
+
+INSTALLING = """
+objects = [node for node in engine if str(node).startswith("out/engine/hsaco/")]
+env.Depends(env.Install("lib", objects), engine[-1])
+"""
+
+
+def test_what_depends_on_the_seal_is_installed_after_it_alone(
+    repository: Path, installed: Path
+) -> None:
+    with_nodes(repository, INSTALLING)
+    done = scons(repository, installed, "lib")
+    assert done.status == 0, done.errors
+    assert len(list((repository / "lib").iterdir())) == 2
+    lines = done.output.splitlines()
+    sealed = next(i for i, line in enumerate(lines) if line.startswith("SEALED"))
+    assert all(i > sealed for i, line in enumerate(lines) if line.startswith("Install "))

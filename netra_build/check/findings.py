@@ -138,7 +138,7 @@ RULES: tuple[Rule, ...] = (
         "target",
         ERROR,
         "the code object is for another target",
-        "assemble with -mcpu=gfx950",
+        "assemble it for the target that is asked for, or name its own with --target",
     ),
     Rule("metadata-missing", ERROR, "the code object metadata does not list the kernel", ""),
     Rule(

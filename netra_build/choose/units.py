@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from netra_build.choose.instances import Closing, close_contract, instantiate
 from netra_build.choose.sharing import code_leaders
-from netra_build.core.canonical_json import Json
+from netra_build.core.canonical_json import Json, canonical_text
 from netra_build.core.errors import BadInput, EvidenceIncomplete, Refused
 from netra_build.core.graph import Place, Root
 from netra_build.core.nearest import nearest_hint
@@ -257,8 +257,9 @@ def _member(
     specialization = dict(instance.contract.specialization)
     golden = match_golden(golden_sources(library, tactic), specialization)
     if golden is None and golden_required:
+        build = " with " + canonical_text(specialization).rstrip() if specialization else ""
         raise EvidenceIncomplete(
-            f'"{tactic}" has no golden source for {specialization}',
+            f'"{tactic}"{build} has no golden source',
             location=instance.tactic.location,
             hint="write one and run netra golden accept, or set golden: optional",
         )

@@ -97,5 +97,5 @@ def open_library(disk: Disk, explicit: Path | None, anchors: Iterable[Path]) -> 
             if not missing_markers(folder, disk):
                 return Library(folder, disk)
     raise BadInput(
-        "no kernel library root found", location="netra", hint="give one with --library-root"
+        "no kernel library root found", location=".", hint="give one with --library-root"
     )

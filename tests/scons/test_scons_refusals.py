@@ -300,7 +300,7 @@ def test_a_missing_golden_source_is_incomplete_evidence(built: Project) -> None:
     shutil.rmtree(built.path(f"golden/gfx950/{SILU}"))
     done = built.scons(f"engine={ENGINE}")
     assert done.status == 3
-    assert f'"{SILU}" has no golden source for {{}}' in done.errors
+    assert f'"{SILU}" has no golden source\n' in done.errors
 
 
 @pytest.mark.parametrize(

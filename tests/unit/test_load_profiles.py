@@ -125,7 +125,7 @@ def test_a_library_is_found_around_an_anchor(root):
     )
     with pytest.raises(BadInput) as caught:
         open_library(RealDisk(), None, (inside,))
-    assert caught.value.line() == "netra: no kernel library root found"
+    assert caught.value.line() == ".: no kernel library root found"
 
 
 def test_a_profile_link_out_of_the_root_is_refused(root, tmp_path):

@@ -61,7 +61,7 @@ def engine_graph(parts: EngineParts, units: Sequence[Unit]) -> Graph:
     actions += document_actions(parts.documents, units)
     actions.append(_validation(parts.documents["validation_plan.json"], units))
     actions.append(_engine_seal(parts, units, actions))
-    return _graph(parts.name, actions, Place(Root.OUT, SEAL_NAME), parts.notes)
+    return _graph(parts.name, actions, Place(Root.OUT, SEAL_NAME), units, parts.notes)
 
 
 def objects_graph(recipe: ObjectsRecipe, units: Sequence[Unit]) -> Graph:
@@ -84,7 +84,7 @@ def objects_graph(recipe: ObjectsRecipe, units: Sequence[Unit]) -> Graph:
     output = {"result": Place(Root.OUT, RESULT_NAME)}
     given: dict[str, Json] = {"deployment": recipe.deployment}
     actions.append(emit_result.STAGE.apply(recipe.name, parts, output, given))
-    return _graph(recipe.name, actions, Place(Root.OUT, RESULT_NAME), ())
+    return _graph(recipe.name, actions, Place(Root.OUT, RESULT_NAME), units)
 
 
 def deployment_graph(name: str, document: Json, units: Sequence[Unit]) -> Graph:
@@ -98,7 +98,7 @@ def deployment_graph(name: str, document: Json, units: Sequence[Unit]) -> Graph:
     inputs |= {f"conform:{unit.name}": unit.intermediate(".conform.json") for unit in units}
     given: dict[str, Json] = {"deployment": document}
     actions.append(emit_deployment.STAGE.apply(name, inputs, {"result": result}, given))
-    return replace(_graph(name, actions, result, ()), listing=result_files)
+    return replace(_graph(name, actions, result, units), listing=result_files)
 
 
 def tactic_graph(name: str, units: Sequence[Unit]) -> Graph:
@@ -106,7 +106,7 @@ def tactic_graph(name: str, units: Sequence[Unit]) -> Graph:
     actions = code_object_actions(units)
     actions += include_actions(units)
     actions.append(_summary(units, name, _products(actions)))
-    return _graph(name, actions, Place(Root.OUT, SUMMARY_NAME), ())
+    return _graph(name, actions, Place(Root.OUT, SUMMARY_NAME), units)
 
 
 def with_debug(graph: Graph, units: Sequence[Unit]) -> Graph:
@@ -121,7 +121,7 @@ def with_debug(graph: Graph, units: Sequence[Unit]) -> Graph:
 def equivalence_graph(units: Sequence[Unit]) -> Graph:
     """Return the graph that compares every specialization with its golden source."""
     actions = [a for unit in units for a in (*made_actions(unit), *proven_actions(unit))]
-    return _graph("check-equivalence", [*actions, _summary(units, "all tactics")], None, ())
+    return _graph("check-equivalence", [*actions, _summary(units, "all tactics")], None, units)
 
 
 def checks_graph(units: Sequence[Unit]) -> Graph:
@@ -130,7 +130,7 @@ def checks_graph(units: Sequence[Unit]) -> Graph:
     for unit in units:
         report = Place(Root.OUT, f"checks/{unit.label}.checks.json")
         actions += [*made_actions(unit), checked_action(unit, report)]
-    return _graph("check-kernels", actions, None, ())
+    return _graph("check-kernels", actions, None, units)
 
 
 def numerics_graph(units: Sequence[Unit], seeds: Sequence[int]) -> Graph:
@@ -142,7 +142,7 @@ def numerics_graph(units: Sequence[Unit], seeds: Sequence[int]) -> Graph:
             if member.has_contract:
                 report = Place(Root.OUT, f"checks/{unit.label}.numerics.json")
                 actions.append(numerics_action(unit, member, seeds, report))
-    return _graph("check-numerics", actions, None, ())
+    return _graph("check-numerics", actions, None, units)
 
 
 def code_object_actions(units: Sequence[Unit]) -> list[Action]:
@@ -275,9 +275,19 @@ def _reports(units: Sequence[Unit]) -> list[tuple[Unit, Place]]:
 
 
 def _graph(
-    name: str, actions: Sequence[Action], seal: Place | None, notes: tuple[str, ...]
+    name: str,
+    actions: Sequence[Action],
+    seal: Place | None,
+    units: Sequence[Unit],
+    notes: tuple[str, ...] = (),
 ) -> Graph:
     unique = {tuple(place for _, place in action.outputs): action for action in actions}
-    graph = Graph(name, tuple(unique.values()), seal, notes)
+    planned = {
+        Place(Root.SOURCE, source): digest
+        for unit in units
+        for member in unit.members
+        for source, digest in member.instance.tactic.closure
+    }
+    graph = Graph(name, tuple(unique.values()), seal, notes, planned=planned)
     check_graph(graph)
     return graph

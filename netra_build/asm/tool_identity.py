@@ -14,7 +14,9 @@ from netra_build.asm.shared_libraries import loaded_libraries
 from netra_build.core.canonical_json import stable_hash
 from netra_build.core.digests import blake3_hex
 from netra_build.core.disk import Disk
-from netra_build.core.streams import FileStamp, file_digest, file_stamp, file_state
+from netra_build.core.streams import FileStamp, file_digest, file_stamp, file_state, opened
+
+ELF_MAGIC = b"\x7fELF"
 
 FilesState = tuple[tuple[int, ...], ...]
 """What changes when any of some files does."""
@@ -33,6 +35,12 @@ def program_parts(program: Path, library_path: tuple[Path, ...], disk: Disk) -> 
     libraries = _libraries(stamp, program, library_path, disk)  # type: ignore[arg-type]
     files = (("program", program), *libraries)
     return tuple((name, path, file_state(path) if path else ()) for name, path in files)
+
+
+def is_binary(program: Path) -> bool:
+    """Tell whether a program is machine code: of a script nobody knows what it starts."""
+    with opened(program) as stream:
+        return stream.read(len(ELF_MAGIC)) == ELF_MAGIC
 
 
 def program_digest(program: Path, library_path: tuple[Path, ...], disk: Disk) -> str:

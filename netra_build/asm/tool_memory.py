@@ -3,14 +3,14 @@
 Hashing LLVM's libraries and starting its programs to ask for their versions takes longer than
 assembling a hundred kernels. A question names every file with its state, so a file that was
 written, swapped or moved makes it another question. What is too young to be told apart from a
-later edit is not kept.
+later edit is not kept, and nothing of a script, whose files say nothing of what it starts.
 """
 
 from __future__ import annotations
 
 import time
 
-from netra_build.asm.tool_identity import ProgramParts
+from netra_build.asm.tool_identity import ProgramParts, is_binary
 from netra_build.core.canonical_json import Json
 from netra_build.core.memory import Memory
 from netra_build.core.stamps import is_recent
@@ -24,15 +24,22 @@ class ToolMemory:
 
     def recall(self, about: str, parts: ProgramParts) -> Json | None:
         """Return what is known about a program as it is now, None if nothing is."""
-        return self._memory.recall(_question(about, parts)) if self._memory else None
+        if self._memory is None or not _is_known_by_files(parts):
+            return None
+        return self._memory.recall(_question(about, parts))
 
     def keep(self, about: str, parts: ProgramParts, answer: Json) -> None:
         """Keep an answer for as long as no part of the program changes."""
         moment_ns = time.time_ns()
         states = [state for _, path, state in parts if path is not None]
         is_settled = all(s and not is_recent(s[1], s[2], moment_ns) for s in states)
-        if self._memory is not None and is_settled:
+        if self._memory is not None and is_settled and _is_known_by_files(parts):
             self._memory.keep(_question(about, parts), answer)
+
+
+def _is_known_by_files(parts: ProgramParts) -> bool:
+    _, program, _ = parts[0]
+    return program is not None and is_binary(program)
 
 
 def _question(about: str, parts: ProgramParts) -> Json:

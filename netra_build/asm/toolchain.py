@@ -13,7 +13,12 @@ from pathlib import Path
 
 from netra_build.asm.diagnostics import LinkFailed, assembly_failure, death, first_tool_error
 from netra_build.asm.elf_layout import is_whole
-from netra_build.asm.tool_identity import WatchedPrograms, parts_digest, program_parts
+from netra_build.asm.tool_identity import (
+    ELF_MAGIC,
+    WatchedPrograms,
+    parts_digest,
+    program_parts,
+)
 from netra_build.asm.tool_memory import ToolMemory
 from netra_build.asm.toolchain_places import local_candidates, rocm_candidates, system_candidates
 from netra_build.core.disk import Disk, RealDisk, relative_name, sealed_folder
@@ -32,7 +37,6 @@ INSTALL_HINT = (
     "install LLVM 20 or newer (Debian: llvm-22 and lld-22) or the ziglang package, "
     "or name a folder that holds llvm-mc and ld.lld with toolchain=DIR"
 )
-ELF_MAGIC = b"\x7fELF"
 _LINK = ("-shared", "--build-id=none", "-o", "linked.hsaco")
 _DISASSEMBLE = ("--disassemble", f"--mcpu={PROCESSOR}", "object.hsaco")
 _ASSEMBLES = f"assembles {PROCESSOR}"
@@ -208,7 +212,7 @@ def find_toolchain(
     """
     disk, known = disk or RealDisk(), ToolMemory(memory)
     if explicit is not None:
-        return _proven(_explicit_toolchain(explicit, disk), disk, known)
+        return _proven(_explicit_toolchain(explicit.absolute(), disk), disk, known)
     refused: NetraError | None = None
     candidates = [
         *rocm_candidates(rocm_path, system),

@@ -14,9 +14,9 @@ from typing import Any
 
 from netra_build.core.action_digest import action_digest
 from netra_build.core.decide import Decider
-from netra_build.core.digests import blake3_hex
+from netra_build.core.digests import blake3_hex, sha256_hex
 from netra_build.core.disk import Disk
-from netra_build.core.errors import NetraError
+from netra_build.core.errors import BadInput, NetraError
 from netra_build.core.graph import Action, Graph, Outputs, Place, Root
 from netra_build.core.ingredients import ingredients_of
 from netra_build.core.product import Product
@@ -231,8 +231,21 @@ def prepare_run(action: Action, execution: Execution, otherwise: Reason = FORGOT
     read, name = execution.disk.read_stamped, execution.folders.name
     found = {role: read(name(place)) for role, place in action.inputs}
     inputs = {role: data for role, (data, _) in found.items()}
+    _refuse_unplanned(action, execution, inputs)
     stamps = {role: state for role, (_, state) in found.items()}
     return ActionRun(action, execution, inputs, stamps, otherwise)
+
+
+def _refuse_unplanned(action: Action, execution: Execution, inputs: Mapping[str, bytes]) -> None:
+    """Refuse a source that is not what the build was planned with: products would contradict."""
+    planned = execution.graph.planned
+    for role, place in action.inputs:
+        if place in planned and sha256_hex(inputs[role]) != planned[place]:
+            raise BadInput(
+                "file has changed since the build was planned",
+                location=place.name,
+                hint="build again",
+            )
 
 
 def run_action(

@@ -133,6 +133,8 @@ class Graph:
     seal: Place | None = None
     notes: tuple[str, ...] = field(default=())
     listing: Listing = listed_files
+    planned: Mapping[Place, str] = field(default_factory=dict)
+    """SHA-256 of the sources whose bytes decided what the graph is; actions take no others."""
 
     @cached_property
     def producers(self) -> dict[Place, Action]:

@@ -12,7 +12,7 @@ from typing import Any
 from netra_build.asm.toolchain import Toolchain
 from netra_build.core.build_lock import take_lock
 from netra_build.core.disk import RealDisk
-from netra_build.core.errors import BadInput
+from netra_build.core.errors import BadInput, NetraError
 from netra_build.core.execute import Execution
 from netra_build.core.output_record import FILE_NAME as OUTPUTS_NAME
 from netra_build.core.output_record import OutputRecord
@@ -25,6 +25,10 @@ from netra_build.core.store import Store, open_store
 from netra_build.core.tally import Paths, Tally
 from netra_build.load.library import Library
 from netra_build.scons.steps import Step, node_is_done
+
+_RECORDS: dict[str, OutputRecord] = {}
+_RUNS: dict[str, RunRecord] = {}
+"""Records by build folder: environments that are no clones of each other may share one."""
 
 
 class Declared:
@@ -73,7 +77,9 @@ class Declared:
             build = str(env.Dir(env["NETRA_BUILD"]))
             take_lock(build, " ".join(["scons", *sys.argv[1:]]), _say)
             path = Path(build) / "work" / OUTPUTS_NAME
-            self._record = OutputRecord(path, RealDisk(), verify=self.verify)
+            if build not in _RECORDS:
+                _RECORDS[build] = OutputRecord(path, RealDisk(), verify=self.verify)
+            self._record = _RECORDS[build]
             atexit.register(self._finish_alone)
         return self._record
 
@@ -86,8 +92,10 @@ class Declared:
     def run_record(self, env: Any) -> RunRecord:
         """Return the record of runs; it is saved with that of outputs."""
         if self.runs is None:
-            path = Path(str(env.Dir(env["NETRA_BUILD"]))) / "work" / RUNS_NAME
-            self.runs = RunRecord(path, RealDisk())
+            build = str(env.Dir(env["NETRA_BUILD"]))
+            if build not in _RUNS:
+                _RUNS[build] = RunRecord(Path(build) / "work" / RUNS_NAME, RealDisk())
+            self.runs = _RUNS[build]
         return self.runs
 
     def confirmed_outputs(self) -> dict[str, tuple[Stamp, str]] | None:
@@ -149,8 +157,11 @@ class Declared:
     def finish(self) -> None:
         """Save the records and say what became of the store; also for a front that ends at once."""
         for record in (self._record, self.runs):
-            if record is not None:
-                record.save()
+            try:
+                if record is not None:
+                    record.save()
+            except NetraError as error:  # what was made stays; the next build makes it again
+                print(f"netra: {error.line()}; not on record", file=sys.stderr)
         if self._store is not None and self._store.trouble and not self._is_trouble_said:
             self._is_trouble_said = True
             print(f"netra: {self._store.trouble}", file=sys.stderr)

@@ -11,6 +11,7 @@ import SCons.Node
 import SCons.Node.Alias
 import SCons.Script
 
+from netra_build.asm.tool_identity import is_binary
 from netra_build.choose.why_text import why_text
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import EXIT_BAD_INPUT, NetraError
@@ -112,7 +113,7 @@ def _write_manifest(env: Any, door: Door, moment_ns: int) -> None:
     """Note the request as finished; nothing is noted if an output is not what was written."""
     declared: Declared = env["NETRA_DECLARED"]
     outputs = declared.confirmed_outputs()
-    if outputs is None:
+    if outputs is None or not _is_all_known_by_files(declared):
         return
     finished = Finished(
         looks=joined(declared.looks, system_looks(declared)),
@@ -130,6 +131,12 @@ def _write_manifest(env: Any, door: Door, moment_ns: int) -> None:
             keep_request(env, door, finished)
     except NetraError:
         return  # a disk that is full or read-only: the next run decides without it
+
+
+def _is_all_known_by_files(declared: Declared) -> bool:
+    """Tell whether files alone decide what the tools do: a script may start anything."""
+    programs = declared.toolchain.programs().values() if declared.toolchain is not None else ()
+    return all(is_binary(program.path) for program in programs)
 
 
 def exit_status(failure: Any) -> int:

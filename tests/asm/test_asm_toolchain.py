@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import time
 from dataclasses import replace
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from netra_build.asm import toolchain as asm_toolchain
 from netra_build.asm.diagnostics import AssemblyFailed, Diagnostic, LinkFailed
 from netra_build.asm.elf_layout import is_whole
 from netra_build.asm.shared_libraries import loaded_libraries
@@ -351,26 +353,42 @@ class Notes:
         self.kept.append((question, answer))
 
 
-def test_a_program_that_is_known_is_not_started(toolchain, tmp_path, monkeypatch):
-    """Nor is one hashed; a program that was swapped under its path is."""
-    log, folder = tmp_path / "log", tmp_path / "bin"
+@pytest.mark.parametrize("is_script", [False, True])
+def test_a_program_that_is_known_is_not_started(toolchain, tmp_path, monkeypatch, is_script):
+    """Nor is one hashed. A program that was swapped under its path is, and so is every script."""
+    folder, real = tmp_path / "bin", toolchain.assembler.path.parent
     for name in ("llvm-mc", "ld.lld"):
-        script(
-            folder / name,
-            f'echo {name} >>"{log}"\nexec "{toolchain.assembler.path.parent}/{name}" "$@"',
-        )
-    notes, disk = Notes(), RealDisk()
+        if is_script:
+            script(folder / name, f'exec "{real}/{name}" "$@"')
+        else:
+            folder.mkdir(exist_ok=True)
+            shutil.copy(real / name, folder / name)
+    started, run = [], asm_toolchain._run
+
+    def counted(program, *more):
+        started.append(program.name)
+        return run(program, *more)
+
+    monkeypatch.setattr(asm_toolchain, "_run", counted)
     later = time.time_ns() + 10 * 10**9
     monkeypatch.setattr("netra_build.asm.tool_memory.time.time_ns", lambda: later)
-    identity = find_toolchain(folder, memory=notes, disk=disk).identity()
-    started = log.read_text()
-    assert sorted(started.split()) == ["ld.lld", "llvm-mc", "llvm-mc"]
+    notes = Notes()
+    identity = find_toolchain(folder, memory=notes, disk=RealDisk()).identity()
+    assert sorted(started) == ["ld.lld", "llvm-mc", "llvm-mc"]
+    started.clear()
     assert find_toolchain(folder, memory=notes, disk=RealDisk()).identity() == identity
-    assert log.read_text() == started
-    path = folder / "llvm-mc"
-    text = path.read_text()
-    path.unlink()
-    script(path, f"{text.partition(chr(10))[2]}# another")
+    assert ("llvm-mc" in started) == is_script
+    started.clear()
+    with (folder / "llvm-mc").open("ab") as stream:
+        stream.write(b"\n")
     again = find_toolchain(folder, memory=notes, disk=RealDisk()).identity()
     assert again["assembler_digest"] != identity["assembler_digest"]
-    assert log.read_text().split()[3:] == ["llvm-mc", "llvm-mc"]
+    assert "llvm-mc" in started
+
+
+def test_a_relative_folder_counts_from_the_working_folder(toolchain, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    linked_folder(toolchain, tmp_path / "tools", "llvm-mc", "ld.lld")
+    found = find_toolchain(Path("tools"))
+    assert found.assembler.path == tmp_path / "tools/llvm-mc"
+    assert found.assemble(GOOD)

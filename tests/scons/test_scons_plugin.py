@@ -268,3 +268,24 @@ def test_what_depends_on_the_seal_is_installed_after_it_alone(
     lines = done.output.splitlines()
     sealed = next(i for i, line in enumerate(lines) if line.startswith("SEALED"))
     assert all(i > sealed for i, line in enumerate(lines) if line.startswith("Install "))
+
+
+def test_environments_that_are_no_clones_share_the_records(
+    repository: Path, installed: Path
+) -> None:
+    head, _, rest = SCONSTRUCT.partition("engine =")
+    other = head.partition("\n\n")[2].replace("env =", "other =")
+    text = f"{head}{other}engine ={rest}".replace("objects = env.", "objects = other.")
+    (repository / "SConstruct").write_text(text)
+    assert text.count("Environment(tools") == 2
+    assert scons(repository, installed).status == 0
+    assert scons(repository, installed).actions == []
+
+
+def test_a_record_that_cannot_be_written_is_said(repository: Path, installed: Path) -> None:
+    (repository / "build/work/outputs.json").mkdir(parents=True)
+    done = scons(repository, installed)
+    assert done.status == 0
+    line = "netra: build/work/outputs.json: cannot write: is a directory; not on record"
+    assert [one for one in done.errors.splitlines() if "outputs.json" in one] == [line]
+    assert "Traceback" not in done.errors

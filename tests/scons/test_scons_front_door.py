@@ -343,8 +343,7 @@ def tools(tmp_path: Path) -> Path:
 
 def test_a_tool_swapped_under_its_path_leads_past_the_door(finished: Project, tools: Path) -> None:
     words = (ASKED, f"toolchain={tools}")
-    assert finished.scons(*words).status == 0
-    assert is_answered(finished.scons(*words))
+    assert [is_answered(finished.scons(*words)) for _ in range(2)] == [False, True]
     before = (tools / "llvm-mc").stat()
     with (tools / "llvm-mc").open("ab") as stream:
         stream.write(b"another")

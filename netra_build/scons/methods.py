@@ -190,6 +190,7 @@ def _declare(
     """
     out, root = options.pop("out", None), options.pop("library_root", None)
     try:
+        _refuse_other_folder(env)
         _refuse_unknown(plan, options)
         library = library_of(env, root)
         with collector_paused():
@@ -234,6 +235,17 @@ def _request(
 def _plain(value: Any) -> Json:
     """Return an option as JSON; a path or a node of SCons by its name."""
     return value if isinstance(value, bool | int | str | list | None) else str(value)
+
+
+def _refuse_other_folder(env: Any) -> None:
+    """Refuse a call from a SConscript elsewhere, where nodes and files would be two places."""
+    here, top = env.Dir("."), env.Dir("#")
+    if here is not top:
+        raise BadInput(
+            "called from a SConscript in another folder",
+            location=str(top.rel_path(here)),
+            hint="call it in the SConstruct, and pass the nodes on with Export",
+        )
 
 
 def _refuse_unknown(plan: Callable[..., Graph], options: Mapping[str, Any]) -> None:

@@ -289,3 +289,15 @@ def test_a_record_that_cannot_be_written_is_said(repository: Path, installed: Pa
     line = "netra: build/work/outputs.json: cannot write: is a directory; not on record"
     assert [one for one in done.errors.splitlines() if "outputs.json" in one] == [line]
     assert "Traceback" not in done.errors
+
+
+def test_a_script_in_another_folder_is_refused(repository: Path, installed: Path) -> None:
+    """SCons would look for the files there, and the actions write them at the top."""
+    (repository / "sub").mkdir()
+    (repository / "sub/SConscript").write_text(SCONSTRUCT)
+    (repository / "SConstruct").write_text('SConscript("sub/SConscript")\n')
+    done = scons(repository, installed)
+    assert done.status == 2
+    hint = "hint: call it in the SConstruct, and pass the nodes on with Export"
+    assert f"sub: called from a SConscript in another folder\n{hint}" in done.errors
+    assert not (repository / "out").exists()

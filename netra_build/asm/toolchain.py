@@ -212,7 +212,7 @@ def find_toolchain(
     """
     disk, known = disk or RealDisk(), ToolMemory(memory)
     if explicit is not None:
-        return _proven(_explicit_toolchain(explicit.absolute(), disk), disk, known)
+        return _proven(_explicit_toolchain(explicit, disk), disk, known)
     refused: NetraError | None = None
     candidates = [
         *rocm_candidates(rocm_path, system),
@@ -235,8 +235,8 @@ def find_toolchain(
 
 
 def _explicit_toolchain(folder: Path, disk: Disk) -> Toolchain:
-    folders = (folder, folder / "bin", folder / "llvm" / "bin")
-    found = _toolchain_in(folders, "explicit", (), disk)
+    home = folder.absolute()  # programs run in folders of their own
+    found = _toolchain_in((home, home / "bin", home / "llvm" / "bin"), "explicit", (), disk)
     if found is None:
         raise ToolchainFailed(
             "folder holds no assembler and linker",

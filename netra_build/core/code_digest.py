@@ -7,6 +7,7 @@ release of a library enters exactly the stages that import it.
 from __future__ import annotations
 
 import ast
+import os
 import sys
 from collections import deque
 from collections.abc import Iterator, Mapping
@@ -23,7 +24,8 @@ from netra_build.core.import_lines import import_tree
 
 PACKAGE = "netra_build"
 SHORT_DIGEST = 16
-PACKAGE_FOLDER = Path(__file__).resolve().parent.parent
+PACKAGE_FOLDER = Path(os.path.abspath(__file__)).parent.parent
+"""Where the package was imported from; a link is left, since another folder may take its place."""
 
 
 @dataclass(frozen=True)

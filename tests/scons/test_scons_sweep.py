@@ -284,6 +284,16 @@ def test_a_difference_from_a_clean_build_is_found(checkout: Checkout, tmp_path: 
     assert symbol[:11] in found
 
 
+def test_a_package_that_takes_the_place_of_a_link_is_seen(tmp_path: Path) -> None:
+    """The files that the link led to are as they were; the front door has to look at its name."""
+    checkout = Checkout.lay_out(tmp_path / "checkout", tmp_path / "cache")
+    assert checkout.path("netra_build").is_symlink()
+    checkout.build()
+    EDITS["package changed"](checkout, random.Random(1))
+    assert not checkout.path("netra_build").is_symlink()
+    assert compare(checkout, tmp_path / "clean") == ""
+
+
 def test_random_scripts_end_as_clean_builds(
     sample: Callable[[list, int], list], tmp_path: Path
 ) -> None:

@@ -5,6 +5,7 @@
                                                                       +----> disassemble, conform
     golden source -> flatten -> assemble -> link -> seal -------------+----> equivalence
     all of it -> engine manifest and siblings -> validation plan -> seal of the engine
+    or, of a recipe of code objects, -> descriptions of some each -> build result
 
 Nothing here reads or writes a file or starts a program; a graph is plain data.
 """
@@ -65,22 +66,23 @@ def engine_graph(parts: EngineParts, units: Sequence[Unit]) -> Graph:
 
 
 def objects_graph(recipe: ObjectsRecipe, units: Sequence[Unit]) -> Graph:
-    """Return the graph of a recipe's code objects; its seal is ``build-result.json``."""
-    actions: list[Action] = []
-    parts: dict[str, Place] = {}
+    """Return the graph of a recipe's code objects; its seal is ``build-result.json``.
 
-    def describe(made: Sequence[Action], some: Sequence[Unit]) -> None:
-        number = f"{len(parts):05}"
-        parts[number] = Place(Root.WORK, f"recipes/{recipe.name}/described/{number}.json")
-        actions.extend([*made, _description(recipe, some, made, parts[number])])
-
+    The result is put together from parts, each of which describes some units and their files.
+    """
+    groups: list[tuple[Sequence[Action], Sequence[Unit]]] = []
     for some in batched(units, DESCRIBED_AT_ONCE):
         if recipe.is_checked:
-            describe(code_object_actions(some), some)
+            groups.append((code_object_actions(some), some))
         else:
-            describe([action for unit in some for action in bare_actions(unit)], some)
-    for copies in batched(include_actions(units), DESCRIBED_AT_ONCE):
-        describe(copies, ())
+            groups.append(([action for unit in some for action in bare_actions(unit)], some))
+    groups += [(copies, ()) for copies in batched(include_actions(units), DESCRIBED_AT_ONCE)]
+    actions: list[Action] = []
+    parts: dict[str, Place] = {}
+    for index, (made, some) in enumerate(groups):
+        part = Place(Root.WORK, f"recipes/{recipe.name}/described/{index:05}.json")
+        actions += [*made, _description(recipe, some, made, part)]
+        parts[f"{index:05}"] = part
     output = {"result": Place(Root.OUT, RESULT_NAME)}
     given: dict[str, Json] = {"deployment": recipe.deployment}
     actions.append(emit_result.STAGE.apply(recipe.name, parts, output, given))

@@ -1,0 +1,16 @@
+"""What answers at the door, and what must not be loaded for it."""
+
+from __future__ import annotations
+
+DOOR = {
+    "netra_build.core",
+    "netra_build.core.build_lock",
+    "netra_build.core.distributions",
+    "netra_build.core.errors",
+    "netra_build.core.folder_names",
+    "netra_build.core.front_door",
+    "netra_build.core.stamps",
+}
+"""Modules of both doors, that of SCons and that of the command line."""
+
+HEAVY = {"jsonschema", "yaml", "rich", "elftools", "numpy", "msgpack"}

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from netra_build.core.canonical_json import Json
 from netra_build.core.execute import Execution
-from netra_build.core.output_record import OutputRecord
 from netra_build.core.run_record import RunRecord
+from netra_build.core.standing import Standing
 
 if TYPE_CHECKING:
     from netra_build.core.why import Answer
@@ -20,7 +20,7 @@ FORMAT = "netra-why-1"
 
 
 def answers(
-    target: str, executions: Sequence[Execution], record: RunRecord, outputs: OutputRecord
+    target: str, executions: Sequence[Execution], record: RunRecord, standing: Standing
 ) -> list[Answer]:
     """Return one answer for each file that ``target`` stands for.
 
@@ -30,20 +30,20 @@ def answers(
     from netra_build.core.upcoming import upcoming
     from netra_build.core.why import answer
 
-    verdicts = upcoming(executions, outputs)
+    verdicts = upcoming(executions, standing)
     return [answer(path, record, verdicts) for path in asked_files(target, executions, record)]
 
 
 def why_text(
-    target: str, executions: Sequence[Execution], record: RunRecord, outputs: OutputRecord
+    target: str, executions: Sequence[Execution], record: RunRecord, standing: Standing
 ) -> str:
     """Return the answers in words; without a target, what a build would run."""
     from netra_build.core.upcoming import upcoming
     from netra_build.core.why import upcoming_lines
 
     if not target:
-        return "\n".join(upcoming_lines(list(upcoming(executions, outputs).values())))
-    found = answers(target, executions, record, outputs)
+        return "\n".join(upcoming_lines(list(upcoming(executions, standing).values())))
+    found = answers(target, executions, record, standing)
     return "\n".join(line for one in found for line in one.lines())
 
 

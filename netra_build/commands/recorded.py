@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from netra_build.core.nearest import nearest_hint
 from netra_build.core.output_record import FILE_NAME as OUTPUTS_NAME
 from netra_build.core.output_record import OutputRecord
 from netra_build.core.run_record import FILE_NAME, RunRecord
+from netra_build.core.standing import Standing
 from netra_build.core.upcoming import upcoming
 from netra_build.load.library import Library, open_library
 from netra_build.releasing import ReleaseRequest, plan_release, plan_report
@@ -94,7 +95,7 @@ class Recorded:
                 "or name the build folder with --build",
             )
         self.record = record
-        self.outputs = OutputRecord(folder / WORK / OUTPUTS_NAME, RealDisk())
+        self._outputs = OutputRecord(folder / WORK / OUTPUTS_NAME, RealDisk())
         self.asked = [_asked(one, record.path) for one in requests]
         self.base = _base(folder, Path(self.asked[0].build))
         work_in(self.base)
@@ -112,6 +113,11 @@ class Recorded:
                 if len(wanted) == 1:
                     raise
 
+    def standing(self, executions: Sequence[Execution]) -> Standing:
+        """Return what a build with the tools of these plans, which share them, would let stand."""
+        identity = executions[0].tools.identity() if executions else {}
+        return Standing(self._outputs, RealDisk(), identity)
+
 
 def recorded_view(build: Path, product: str) -> GraphView:
     """Return how the actions of one product stand; ``BadInput`` when it was not built here.
@@ -125,8 +131,8 @@ def recorded_view(build: Path, product: str) -> GraphView:
         raise BadInput(
             f'"{product}" was not built here', location=str(build), hint=nearest_hint(name, known)
         )
-    executions = list(recorded.executions(lambda one: one.graph == name))
-    return graph_view(name, upcoming(executions[:1], recorded.outputs).values())
+    executions = list(recorded.executions(lambda one: one.graph == name))[:1]
+    return graph_view(name, upcoming(executions, recorded.standing(executions)).values())
 
 
 def _asked(document: Any, path: Path) -> Asked:

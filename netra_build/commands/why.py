@@ -28,7 +28,8 @@ def run(options: argparse.Namespace) -> int:
     here = Path.cwd()
     recorded = Recorded(Path(options.build))
     target = _from_base(options.target, here, recorded.base)
-    found = answers(target, _executions(recorded, target), recorded.record, recorded.outputs)
+    executions = _executions(recorded, target)
+    found = answers(target, executions, recorded.record, recorded.standing(executions))
     if options.json:
         print(pretty_bytes(why_document(target, found)).decode(), end="")
     else:

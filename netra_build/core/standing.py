@@ -2,7 +2,8 @@
 
 The digest is that of the store (``action_digest``), so what decides about a rebuild and what names
 a stored result cannot differ. A source is hashed once in a build. What an action of ours wrote is
-not, as long as its stamp is the one on record.
+not, as long as its stamp is the one on record. On a source that is not what the build was planned
+with nothing can be decided: what reads it has to run, and is refused.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from netra_build.core.action_digest import action_digest
-from netra_build.core.digests import blake3_hex
+from netra_build.core.digests import blake3_hex, sha256_hex
 from netra_build.core.disk import Disk
 from netra_build.core.errors import NetraError
 from netra_build.core.graph import Action
@@ -50,9 +51,17 @@ class Standing:
         self.disk = disk
         self._tools = KnownTools(identity)
         self._digests: dict[str, str | None] = {}
+        self._planned: dict[str, str] = {}
+
+    def expect(self, planned: Mapping[str, str]) -> None:
+        """Expect sources, by path, to have these SHA-256."""
+        self._planned.update(planned)
 
     def file_digest(self, path: str) -> str | None:
-        """Return the BLAKE3 of a file as it is in this build; None when it cannot be read."""
+        """Return the BLAKE3 of a file as it is in this build.
+
+        None when it cannot be read, or is a source of other bytes than were expected.
+        """
         if path not in self._digests:
             self._digests[path] = self._read_digest(path)
         return self._digests[path]
@@ -90,6 +99,8 @@ class Standing:
 
     def _read_digest(self, path: str) -> str | None:
         try:
-            return blake3_hex(self.disk.read_bytes(Path(path)))
+            data = self.disk.read_bytes(Path(path))
         except NetraError:
             return None
+        is_planned = path not in self._planned or sha256_hex(data) == self._planned[path]
+        return blake3_hex(data) if is_planned else None

@@ -6,14 +6,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from netra_build.core.action_digest import action_digest
 from netra_build.core.digests import blake3_hex
 from netra_build.core.execute import Execution
 from netra_build.core.graph import Action, Place
 from netra_build.core.ingredients import ingredients_of
-from netra_build.core.output_record import OutputRecord
 from netra_build.core.reasons import Cause, Reason
 from netra_build.core.run_entry import Entry
+from netra_build.core.standing import Standing
 from netra_build.core.tally import Paths
 
 
@@ -44,12 +43,12 @@ class Verdict:
 
 
 def upcoming(
-    executions: Iterable[Execution], record: OutputRecord | None = None
+    executions: Iterable[Execution], standing: Standing | None = None
 ) -> dict[str, Verdict]:
     """Return the verdict on every action by the path of each of its outputs, in graph order.
 
-    With the record of outputs, which decides what a build runs, an action stands that it lets
-    stand: the store may have given its files in a build that ran nothing.
+    What ``standing`` lets stand, as a build would, stands: the store may have given its files in a
+    build that ran nothing.
     """
     verdicts: dict[str, Verdict] = {}
     digest_by_path: dict[str, str] = {}
@@ -58,10 +57,27 @@ def upcoming(
             outputs = execution.folders.names(action.outputs)
             if outputs[0] not in verdicts:
                 verdict = _verdict(action, outputs, execution, verdicts, digest_by_path)
-                if record is not None and verdict.state is not State.MAY_RUN:
-                    verdict = _decided(verdict, execution, record, digest_by_path)
+                if standing is not None and _stands(verdict, verdicts, standing):
+                    entry = _entry_of(verdict, standing)
+                    verdict = replace(verdict, state=State.UP_TO_DATE, reasons=(), entry=entry)
                 verdicts.update(dict.fromkeys(outputs, verdict))
     return verdicts
+
+
+def _stands(verdict: Verdict, verdicts: Mapping[str, Verdict], standing: Standing) -> bool:
+    """Tell whether a build would let an action stand whose inputs are settled."""
+    before = (verdicts.get(path) for path in verdict.inputs)
+    if any(one is not None and one.state in TO_COME for one in before):
+        return False
+    decision = standing.decision(verdict.action, verdict.inputs)
+    return decision is not None and standing.stands(verdict.outputs, decision.digest)
+
+
+def _entry_of(verdict: Verdict, standing: Standing) -> Entry | None:
+    """Return the entry of the last run, unless it gave other bytes than are there."""
+    made = () if verdict.entry is None else verdict.entry.outputs.values()
+    is_theirs = all(standing.file_digest(output.path) == output.digest for output in made)
+    return verdict.entry if is_theirs else None
 
 
 def _verdict(
@@ -94,31 +110,6 @@ def _verdict(
     inputs = folders.names(action.inputs)
     state, reasons = _state(certain, unknown), (*certain, *unknown)
     return Verdict(action, inputs, outputs, state, reasons, decider.entry(outputs))
-
-
-def _decided(
-    verdict: Verdict, execution: Execution, record: OutputRecord, digest_by_path: Mapping[str, str]
-) -> Verdict:
-    """Return a verdict as the record of outputs has it, if that knows the very action.
-
-    The entry of a run that gave other bytes is none of what is there.
-    """
-    action, paths = verdict.action, verdict.inputs
-    roles = [role for role, _ in action.inputs]
-    if not all(path in digest_by_path for path in paths):
-        return verdict
-    digests = dict(zip(roles, map(digest_by_path.__getitem__, paths), strict=True))
-    known = record.action_digest(verdict.outputs)
-    if not known or known != action_digest(action, digests, execution.tools):
-        return verdict
-    found = [record.confirmed(path) for path in verdict.outputs]
-    if None in found:
-        return verdict
-    made = {digest for _, digest in filter(None, found)}
-    entry = verdict.entry
-    if entry is not None and {output.digest for output in entry.outputs.values()} != made:
-        entry = None
-    return replace(verdict, state=State.UP_TO_DATE, reasons=(), entry=entry)
 
 
 def _state(certain: Iterable[Reason], unknown: Iterable[Reason]) -> State:

@@ -58,8 +58,8 @@ def declare(env: Any, door: Door) -> int | None:
         declare_asked(env, values, door.targets)
         if "why" in values:
             declared.notes.clear()
-            records = declared.run_record(env), declared.record(env)
-            print(why_text(values["why"], declared.executions, *records))
+            known = declared.run_record(env), declared.standing(env)
+            print(why_text(values["why"], declared.executions, *known))
             return 0
     except NetraUserError as error:
         return _complain(error.args[0], error.status)

@@ -54,6 +54,9 @@ def declare_graph(env: Any, execution: Execution) -> list[Any]:
     nodes: list[Any] = []
     cleared = _places_to_clear(execution)
     _look_at_sources(declared, execution)
+    name = execution.folders.name
+    planned = {name(place): digest for place, digest in execution.graph.planned.items()}
+    declared.standing(env).expect(planned)
     for action in execution.graph.actions:
         paths = execution.folders.names(action.outputs)
         known = declared.action_by_paths.setdefault(paths, action)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from netra_build.core.digests import blake3_hex
+from netra_build.core.digests import blake3_hex, sha256_hex
 from netra_build.core.disk import RealDisk
 from netra_build.core.graph import Action, Place, Root, Stage
 from netra_build.core.output_record import OutputRecord
@@ -114,3 +114,12 @@ def test_a_file_is_read_once(folder: Path) -> None:
     first = build.standing.file_digest(str(folder / "in"))
     (folder / "in").write_text("other")
     assert build.standing.file_digest(str(folder / "in")) == first == blake3_hex(b"given")
+
+
+def test_on_a_source_that_was_not_planned_with_nothing_is_decided(folder: Path) -> None:
+    build = Build(folder)
+    build.standing.expect({str(folder / "in"): sha256_hex(b"given")})
+    assert build.stands()
+    build = Build(folder)
+    build.standing.expect({str(folder / "in"): sha256_hex(b"planned")})
+    assert not build.stands()

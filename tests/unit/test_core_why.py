@@ -16,7 +16,8 @@ from netra_build.core.execute import run_action, run_graph
 from netra_build.core.graph import Place, Root, Stage
 from netra_build.core.output_record import OutputRecord
 from netra_build.core.reasons import Cause, Reason
-from netra_build.core.upcoming import State, upcoming
+from netra_build.core.standing import Standing
+from netra_build.core.upcoming import State, Verdict, upcoming
 from netra_build.core.why import Answer, Link, Step
 
 
@@ -274,11 +275,15 @@ def test_what_the_store_gave_in_a_build_that_ran_nothing_stands(shop: Workshop) 
     digest = action_digest(action, {"text": blake3_hex(source.read_bytes())}, execution.tools)
     record.note({outputs[0]: blake3_hex(made.read_bytes())})
     record.note_action(outputs, digest)
-    verdict = upcoming([execution], record)[outputs[0]]
-    assert (verdict.state, verdict.reasons, verdict.entry) == (State.UP_TO_DATE, (), None)
+
+    def verdict() -> Verdict:
+        standing = Standing(record, RealDisk(), execution.tools.identity())
+        return upcoming([execution], standing)[outputs[0]]
+
+    assert (verdict().state, verdict().reasons, verdict().entry) == (State.UP_TO_DATE, (), None)
     assert upcoming([execution])[outputs[0]].state is State.WOULD_RUN
     record.note_action(outputs, "other")
-    assert upcoming([execution], record)[outputs[0]].state is State.WOULD_RUN
+    assert verdict().state is State.WOULD_RUN
     record.note_action(outputs, digest)
     made.write_text("altered")
-    assert upcoming([execution], record)[outputs[0]].state is State.WOULD_RUN
+    assert verdict().state is State.WOULD_RUN

@@ -6,13 +6,14 @@ import os
 import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import BinaryIO
 
 from netra_build.core.disk import Disk
 from netra_build.core.errors import BadInput
-from netra_build.core.streams import FileStamp, file_stamp, opened
+from netra_build.core.stamps import FileState
+from netra_build.core.streams import file_state, opened
 
 LOADER_FOLDERS = (
     "/lib/x86_64-linux-gnu",
@@ -51,51 +52,73 @@ def loaded_libraries(
     the folders of ``/etc/ld.so.conf``, the default folders. A library that is found nowhere has
     no file. A program that is no dynamic ELF file loads none.
     """
-    first = _links(program)
-    if first is None:
-        return ()
-    configured = _configured_folders(disk)
-    found: dict[str, Path | None] = {}
-    waiting: list[tuple[Path, _Links]] = [(program, first)]
-    while waiting:
-        origin, links = waiting.pop()
-        folders = (*library_path, *_run_folders(origin, links), *configured)
-        for name in links.needed:
-            if name in found or len(found) >= MAX_LIBRARIES:
+    return LibrarySearch(library_path, disk).libraries_of(program)
+
+
+class LibrarySearch:
+    """Where libraries lie, looked for once: the programs of one tool chain load mostly the same."""
+
+    def __init__(self, library_path: Sequence[Path], disk: Disk) -> None:
+        self._first = tuple(map(str, library_path))
+        self._disk = disk
+        self._located: dict[object, tuple[str, _Links] | None] = {}
+
+    def libraries_of(self, program: Path) -> tuple[tuple[str, Path | None], ...]:
+        """Return what ``loaded_libraries`` does."""
+        first = _links(str(program))
+        if first is None:
+            return ()
+        found: dict[str, Path | None] = {}
+        waiting: list[tuple[str, _Links]] = [(str(program), first)]
+        while waiting:
+            origin, links = waiting.pop()
+            folders = (*self._first, *_run_folders(origin, links), *self._configured)
+            for name in links.needed:
+                if name in found or len(found) >= MAX_LIBRARIES:
+                    continue
+                below = self._locate(name, folders, first.machine)
+                found[name] = Path(below[0]) if below is not None else None
+                if below is not None:
+                    waiting.append(below)
+        return tuple(sorted(found.items()))
+
+    @cached_property
+    def _configured(self) -> tuple[str, ...]:
+        return _configured_folders(self._disk)
+
+    def _locate(
+        self, name: str, folders: tuple[str, ...], machine: tuple[int, ...]
+    ) -> tuple[str, _Links] | None:
+        """Return the first file of that name for that machine, and what it needs in turn."""
+        question = name, folders, machine
+        if question not in self._located:
+            self._located[question] = self._look_for(name, folders, machine)
+        return self._located[question]
+
+    def _look_for(
+        self, name: str, folders: tuple[str, ...], machine: tuple[int, ...]
+    ) -> tuple[str, _Links] | None:
+        for folder in ("/",) if "/" in name else folders:
+            path = os.path.join(folder, name)
+            if not self._disk.is_file(path):
                 continue
-            found[name], below = _locate(name, folders, first.machine, disk)
-            if below is not None:
-                waiting.append(below)
-    return tuple(sorted(found.items()))
-
-
-def _locate(
-    name: str, folders: Sequence[Path], machine: tuple[int, ...], disk: Disk
-) -> tuple[Path | None, tuple[Path, _Links] | None]:
-    """Return the first file of that name for that machine, and what it needs in turn."""
-    for folder in (Path("/"),) if "/" in name else folders:
-        path = folder / name
-        if not disk.is_file(path):
-            continue
-        links = _links(path)
-        if links is not None and links.machine == machine:
-            return path, (Path(os.path.realpath(path)), links)
-    return None, None
-
-
-def _links(path: Path) -> _Links | None:
-    """Return what a file asks of the loader; None when it is no ELF file that asks anything."""
-    try:
-        return _links_of(file_stamp(path))
-    except BadInput:
+            links = _links(path)
+            if links is not None and links.machine == machine:
+                return path, links
         return None
 
 
+def _links(path: str) -> _Links | None:
+    """Return what a file asks of the loader; None when it is no ELF file that asks anything."""
+    state = file_state(path)
+    return _links_of(path, state) if state else None
+
+
 @lru_cache(maxsize=512)
-def _links_of(stamp: FileStamp) -> _Links | None:
-    """Read one file once as long as its stamp stays: the programs of one tool chain share most."""
+def _links_of(path: str, state: FileState) -> _Links | None:
+    """Read one file once as long as its state stays: the programs of one tool chain share most."""
     try:
-        with opened(Path(stamp[0])) as stream:
+        with opened(Path(path)) as stream:
             machine, tags = _dynamic(stream)
             runs = [*tags.get(DT_RUNPATH, ()), *tags.get(DT_RPATH, ())]
             return _Links(
@@ -169,16 +192,18 @@ def _read_at(stream: BinaryIO, at: int, size: int) -> bytes:
     return stream.read(size)
 
 
-def _run_folders(origin: Path, links: _Links) -> tuple[Path, ...]:
+def _run_folders(origin: str, links: _Links) -> tuple[str, ...]:
+    if not links.run_path:
+        return ()
     here = os.path.dirname(os.path.realpath(origin))
     return tuple(
-        Path(os.path.normpath(entry.replace("${ORIGIN}", here).replace("$ORIGIN", here)))
+        os.path.normpath(entry.replace("${ORIGIN}", here).replace("$ORIGIN", here))
         for entry in links.run_path
     )
 
 
-def _configured_folders(disk: Disk) -> tuple[Path, ...]:
-    folders: list[Path] = []
+def _configured_folders(disk: Disk) -> tuple[str, ...]:
+    folders: list[str] = []
     listings = [
         path for path in disk.files_under(Path("/etc/ld.so.conf.d"), ".conf") if disk.is_file(path)
     ]
@@ -186,5 +211,5 @@ def _configured_folders(disk: Disk) -> tuple[Path, ...]:
         for line in disk.read_bytes(listing).decode("utf-8", "replace").splitlines():
             entry = line.partition("#")[0].strip()
             if entry.startswith("/"):
-                folders.append(Path(entry))
-    return (*folders, *(Path(folder) for folder in LOADER_FOLDERS))
+                folders.append(entry)
+    return (*folders, *LOADER_FOLDERS)

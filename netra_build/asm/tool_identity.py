@@ -6,17 +6,26 @@ long as none of the files has changed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from netra_build.asm.shared_libraries import loaded_libraries
+from netra_build.asm.shared_libraries import LibrarySearch, loaded_libraries
 from netra_build.core.canonical_json import stable_hash
 from netra_build.core.digests import blake3_hex
 from netra_build.core.disk import Disk
-from netra_build.core.streams import FileStamp, file_digest, file_stamp, file_state, opened
+from netra_build.core.streams import (
+    FileStamp,
+    file_digest,
+    file_stamp,
+    file_state,
+    opened,
+    remember_digest,
+)
 
 ELF_MAGIC = b"\x7fELF"
+NOT_FOUND = "not found"
+"""Stands for the digest of a library that was not found."""
 
 FilesState = tuple[tuple[int, ...], ...]
 """What changes when any of some files does."""
@@ -48,7 +57,8 @@ def program_digest(program: Path, library_path: tuple[Path, ...], disk: Disk) ->
 
     Raises ``BadInput`` when the program is missing.
     """
-    return parts_digest(program_parts(program, library_path, disk))
+    parts = program_parts(program, library_path, disk)
+    return parts_digest(parts, file_digests(parts))
 
 
 class WatchedPrograms:
@@ -81,7 +91,8 @@ def _files(
     programs: tuple[Path, ...], library_path: tuple[Path, ...], disk: Disk
 ) -> tuple[str, ...]:
     """Return the path of every program and every library that was found, once."""
-    loaded = [loaded_libraries(program, library_path, disk) for program in programs]
+    search = LibrarySearch(library_path, disk)
+    loaded = [search.libraries_of(program) for program in programs]
     libraries = [path for found in loaded for _, path in found if path is not None]
     return tuple(map(str, dict.fromkeys([*programs, *libraries])))
 
@@ -93,8 +104,19 @@ def _libraries(
     return loaded_libraries(program, library_path, disk)
 
 
-@lru_cache(maxsize=64)
-def parts_digest(files: ProgramParts) -> str:
-    """Return the BLAKE3 over the bytes of all parts, each under its name."""
-    parts = [[name, file_digest(path) if path else "not found"] for name, path, _ in files]
+def file_digests(files: ProgramParts) -> list[str]:
+    """Return the BLAKE3 of each part's bytes."""
+    return [file_digest(path) if path else NOT_FOUND for _, path, _ in files]
+
+
+def parts_digest(files: ProgramParts, digests: Sequence[str]) -> str:
+    """Return the BLAKE3 over all parts, each under its name."""
+    parts = [[name, digest] for (name, _, _), digest in zip(files, digests, strict=True)]
     return blake3_hex(stable_hash(parts).encode("ascii"))
+
+
+def trust_digests(files: ProgramParts, digests: Sequence[str]) -> None:
+    """Hash no part again in this process whose digest was kept with its state."""
+    for (_, path, state), digest in zip(files, digests, strict=True):
+        if path is not None:
+            remember_digest(state, digest)

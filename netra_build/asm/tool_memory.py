@@ -9,8 +9,15 @@ later edit is not kept, and nothing of a script, whose files say nothing of what
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
-from netra_build.asm.tool_identity import ProgramParts, is_binary
+from netra_build.asm.tool_identity import (
+    ProgramParts,
+    file_digests,
+    is_binary,
+    parts_digest,
+    trust_digests,
+)
 from netra_build.core.canonical_json import Json
 from netra_build.core.memory import Memory
 from netra_build.core.stamps import is_recent
@@ -35,6 +42,24 @@ class ToolMemory:
         is_settled = all(s and not is_recent(s[1], s[2], moment_ns) for s in states)
         if self._memory is not None and is_settled and _is_known_by_files(parts):
             self._memory.keep(_question(about, parts), answer)
+
+    def version_and_digest(
+        self, program: str, parts: ProgramParts, version: Callable[[], str]
+    ) -> tuple[str, str]:
+        """Return what a program calls its version and the digest of its parts, kept or found out.
+
+        ``version`` asks it. The digest of each part is kept, so that none is hashed for another
+        question of the same process.
+        """
+        about = f"version and digests of {program}"
+        match self.recall(about, parts):
+            case [str(known), [*kept]] if len(kept) == len(parts):
+                digests = list(map(str, kept))
+                trust_digests(parts, digests)
+                return known, parts_digest(parts, digests)
+        stated, digests = version(), file_digests(parts)
+        self.keep(about, parts, [stated, list[Json](digests)])
+        return stated, parts_digest(parts, digests)
 
 
 def _is_known_by_files(parts: ProgramParts) -> bool:

@@ -16,7 +16,6 @@ from netra_build.asm.elf_layout import is_whole
 from netra_build.asm.tool_identity import (
     ELF_MAGIC,
     WatchedPrograms,
-    parts_digest,
     program_parts,
 )
 from netra_build.asm.tool_memory import ToolMemory
@@ -24,6 +23,7 @@ from netra_build.asm.toolchain_places import local_candidates, rocm_candidates, 
 from netra_build.core.disk import Disk, RealDisk, relative_name, sealed_folder
 from netra_build.core.errors import BadInput, NetraError, ToolchainFailed
 from netra_build.core.memory import Memory
+from netra_build.core.process_end import waited_for
 from netra_build.core.streams import FileStamp, file_stamp, scratch_stream
 
 TARGET_TRIPLE = "amdgcn-amd-amdhsa"
@@ -354,7 +354,7 @@ def _bound(process: subprocess.Popen[bytes]) -> None:
 
 def _wait(process: subprocess.Popen[bytes], program: Program, timeout_seconds: float) -> int:
     try:
-        return process.wait(timeout_seconds)
+        return process.wait(0 if waited_for(process.pid, timeout_seconds) else timeout_seconds)
     except subprocess.TimeoutExpired:
         raise ToolchainFailed(
             f"did not finish within {timeout_seconds:g} seconds", location=str(program.path)
@@ -389,12 +389,9 @@ def _identity(toolchain: Toolchain, disk: Disk) -> dict[str, str]:
 def _facts(toolchain: Toolchain, program: Program, disk: Disk) -> tuple[str, str]:
     """Return version and content digest of a program."""
     library_path = toolchain.library_path
-    about = " ".join(["version and digest of", program.name, *program.leading])
     parts = program_parts(program.path, library_path, disk)
-    match toolchain.memory.recall(about, parts):
-        case [str(version), str(digest)]:
-            return version, digest
-    version = _version_of(program, file_stamp(program.path), library_path)
-    digest = parts_digest(parts)
-    toolchain.memory.keep(about, parts, [version, digest])
-    return version, digest
+    return toolchain.memory.version_and_digest(
+        " ".join([program.name, *program.leading]),
+        parts,
+        lambda: _version_of(program, file_stamp(program.path), library_path),
+    )

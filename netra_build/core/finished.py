@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from netra_build.core.disk import Disk
+from netra_build.core.errors import NetraError
 from netra_build.core.folder_names import folder_stamps
 from netra_build.core.front_door import (
     FORMAT,
@@ -27,6 +28,7 @@ from netra_build.core.front_door import (
 )
 from netra_build.core.recording_disk import Listing, Looks, absolute
 from netra_build.core.stamps import Stamp, is_recent, own_stamp_of, stamp_of
+from netra_build.core.streams import file_digest
 
 MOST_MANIFESTS = 64
 
@@ -119,7 +121,15 @@ def _input(path: str, finished: Finished) -> Row:
         if digest is None or _hashed(path) != digest:
             raise Unsteady(f'"{path}" changed while the build ran, or right before')
         return (*stamp, digest)
-    return (*stamp, digest if digest is not None else _hashed(path))
+    return (*stamp, digest if digest is not None else _settled(path))
+
+
+def _settled(path: str) -> str:
+    """Return the digest of a file that is old enough to be known by its state."""
+    try:
+        return file_digest(path)
+    except NetraError:
+        raise Unsteady(f'"{path}" cannot be read') from None
 
 
 def _hashed(path: str) -> str:

@@ -6,7 +6,6 @@ import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import lru_cache
 from pathlib import Path
 from typing import IO, BinaryIO
 
@@ -41,22 +40,38 @@ def file_state(path: AnyPath) -> FileState:
         return ()
 
 
-def file_digest(path: Path) -> str:
-    """Return the BLAKE3 (hexadecimal) of a file of any size, remembered by its stamp."""
-    return _digest_of(file_stamp(path))
+def file_digest(path: AnyPath) -> str:
+    """Return the BLAKE3 (hexadecimal) of a file of any size, remembered by its state.
+
+    Raises ``BadInput`` when it is missing or cannot be read.
+    """
+    state = file_state(path)
+    if not state:
+        raise BadInput("file is missing", location=str(path))
+    if state not in _DIGESTS:
+        _DIGESTS[state] = _digest_of(path, state[0])
+    return _DIGESTS[state]
 
 
-@lru_cache(maxsize=1024)
-def _digest_of(stamp: FileStamp) -> str:
+def remember_digest(state: FileState, digest: str) -> None:
+    """Take it on trust that a file in this state has this BLAKE3."""
+    _DIGESTS[state] = digest
+
+
+_DIGESTS: dict[FileState, str] = {}
+"""What files were found to hold in this process. No two files of one state lie side by side."""
+
+
+def _digest_of(path: AnyPath, size: int) -> str:
     hasher = blake3(max_threads=blake3.AUTO)
-    buffer = memoryview(bytearray(min(stamp[1], PIECE_BYTES)))
+    buffer = memoryview(bytearray(min(size, PIECE_BYTES)))
     try:
         # Mapped whole, LLVM's libraries would be most of the memory of a build.
-        with open(stamp[0], "rb", buffering=0) as stream:
+        with open(path, "rb", buffering=0) as stream:
             while buffer and (size := stream.readinto(buffer)):
                 hasher.update(buffer[:size])
     except (OSError, ValueError):
-        raise BadInput("file cannot be read", location=stamp[0]) from None
+        raise BadInput("file cannot be read", location=str(path)) from None
     return str(hasher.hexdigest())
 
 

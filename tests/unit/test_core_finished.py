@@ -13,6 +13,7 @@ from netra_build.core.disk import RealDisk
 from netra_build.core.finished import MOST_MANIFESTS, Finished, write_manifest
 from netra_build.core.front_door import FOLDER, judge
 from netra_build.core.recording_disk import Looks, RecordingDisk
+from netra_build.core.streams import remember_digest
 
 REQUEST = {"front": "test"}
 LONG_AGO_NS = time.time_ns() - 10**15
@@ -119,6 +120,23 @@ def test_an_old_input_needs_no_digest(tmp_path: Path) -> None:
     looks.files[path] = (looks.files[path][0], None)
     looks.started_ns = time.time_ns() + 10**15
     assert write(tmp_path, looks) == ""
+
+
+def test_a_digest_that_is_known_by_the_state_of_a_file_counts_for_an_old_one_only(
+    tmp_path: Path,
+) -> None:
+    looks = looks_at(tmp_path)
+    path = str(tmp_path / "lib/a.json")
+    stamp, _ = looks.files[path]
+    assert stamp is not None
+    remember_digest(stamp, "0" * 64)
+    looks.files[path] = (stamp, "0" * 64)
+    assert write(tmp_path, looks) == f'"{path}" changed while the build ran, or right before'
+    looks.files[path] = (stamp, None)
+    looks.started_ns = time.time_ns() + 10**15
+    assert write(tmp_path, looks) == ""
+    (manifest,) = (tmp_path / "build" / FOLDER).iterdir()
+    assert "0" * 64 in manifest.read_text()
 
 
 def test_a_product_with_more_in_it_leaves_no_manifest(tmp_path: Path) -> None:

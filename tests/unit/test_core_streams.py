@@ -7,7 +7,13 @@ import os
 import pytest
 
 from netra_build.core.errors import BadInput
-from netra_build.core.streams import file_digest, opened, scratch_stream
+from netra_build.core.streams import (
+    file_digest,
+    file_state,
+    opened,
+    remember_digest,
+    scratch_stream,
+)
 
 ABC = "6437b3ac38465133ffb63b75273a8db548c558465d79db03fd359c6cd5bd9d85"
 EMPTY = "af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f3262"
@@ -61,3 +67,12 @@ def test_a_scratch_stream_holds_what_is_written_and_has_no_name():
         assert stream.read() == b"abc"
         assert os.fstat(stream.fileno()).st_nlink == 0
     assert stream.closed
+
+
+def test_a_digest_is_trusted_for_one_state_of_a_file(tmp_path):
+    path = tmp_path / "a"
+    path.write_bytes(b"xyz")
+    remember_digest(file_state(path), ABC)
+    assert file_digest(path) == ABC
+    os.utime(path, (1, 1))
+    assert file_digest(path) not in (ABC, EMPTY)

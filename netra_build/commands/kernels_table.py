@@ -27,8 +27,9 @@ from netra_build.choose.units import Unit, tactic_id, tactic_units
 from netra_build.commands.kernel_minimums import SHAPE_BY_TACTIC
 from netra_build.commands.matrix_work import MatrixWork, matrix_work
 from netra_build.commands.places import add_library_root, add_toolchain, library_of, toolchain_of
+from netra_build.core.carry_out import run_graph
 from netra_build.core.disk import RealDisk, sealed_folder
-from netra_build.core.execute import Execution, Folders, run_graph
+from netra_build.core.execute import Execution, Folders
 from netra_build.core.graph import Graph, Root
 from netra_build.load.catalog import load_catalog
 from netra_build.load.evidence import evidence_of

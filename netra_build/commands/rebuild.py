@@ -10,9 +10,10 @@ from pathlib import Path
 from netra_build.commands.place_options import add_recipe
 from netra_build.commands.places import library_of, toolchain_of
 from netra_build.commands.waiting import wait_for_build
+from netra_build.core.carry_out import run_graph
 from netra_build.core.disk import RealDisk, sealed_folder
 from netra_build.core.errors import BadInput
-from netra_build.core.execute import Execution, Folders, run_graph
+from netra_build.core.execute import Execution, Folders
 from netra_build.core.graph import Graph, Root
 from netra_build.core.recording_disk import Looks, absolute
 from netra_build.load.library import Library

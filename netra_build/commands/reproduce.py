@@ -11,10 +11,11 @@ from netra_build.choose.verify_package import check_integrity
 from netra_build.commands.places import add_toolchain, toolchain_at
 from netra_build.commands.reproduce_text import reproduction_text
 from netra_build.core.canonical_json import Json, canonical_text
+from netra_build.core.carry_out import run_action
 from netra_build.core.collector import collector_paused
 from netra_build.core.disk import RealDisk, sealed_folder
 from netra_build.core.errors import EXIT_DONE, EXIT_REFUSED, NetraError, ToolchainFailed
-from netra_build.core.execute import Execution, Folders, run_action
+from netra_build.core.execute import Execution, Folders
 from netra_build.core.graph import MADE_ROOTS, Place, Root
 from netra_build.load.library import Library, open_library
 from netra_build.release.archive import (

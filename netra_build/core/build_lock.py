@@ -1,7 +1,7 @@
 """One build at a time in a build folder: the second waits and says for whom.
 
-The lock is the system's, so that of a killed build is free at once. What stands in the file is
-only there to be shown.
+The lock is the system's, so that of a killed build is free as soon as no process of it is left.
+What stands in the file is only there to be shown.
 """
 
 from __future__ import annotations

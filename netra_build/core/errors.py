@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 EXIT_DONE = 0
 EXIT_REFUSED = 1
 EXIT_BAD_INPUT = 2
@@ -64,6 +66,9 @@ class NetraError(Exception):
         self.location = f"{subject}: {self.location}" if self.location else subject
         return self
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _error_of, (type(self), self.args, vars(self))
+
     def __str__(self) -> str:
         hint = printable(f"hint: {self.hint}") if self.hint else ""
         parts = [self.line(), self.detail, hint]
@@ -98,3 +103,10 @@ class DamagedStore(NetraError):
     """Stored state does not verify; the hint says what to remove (exit 5)."""
 
     status = EXIT_DAMAGED_STORE
+
+
+def _error_of(kind: type[NetraError], args: tuple[Any, ...], state: dict[str, Any]) -> NetraError:
+    """Return an error that came from another process, whatever its class is made with."""
+    error = kind.__new__(kind, *args)
+    vars(error).update(state)
+    return error

@@ -18,14 +18,12 @@ from netra_build.core.digests import blake3_hex, sha256_hex
 from netra_build.core.disk import Disk
 from netra_build.core.errors import BadInput, NetraError
 from netra_build.core.graph import Action, Graph, Outputs, Place, Root
-from netra_build.core.ingredients import ingredients_of
 from netra_build.core.product import Product
-from netra_build.core.reasons import FORGOTTEN, Cause, Reason
-from netra_build.core.run_record import Pending, RunRecord
+from netra_build.core.run_record import RunRecord
 from netra_build.core.stamps import FileState
 from netra_build.core.store import Store
 from netra_build.core.streams import file_state
-from netra_build.core.tally import Ending, Paths, Tally
+from netra_build.core.tally import Paths, Tally
 
 
 @dataclass(frozen=True)
@@ -86,15 +84,15 @@ class Execution:
 
 @dataclass(frozen=True)
 class ActionRun:
-    """One action with the inputs that it is run on, read once."""
+    """One action with the inputs that it is run on, read once. It keeps no books (``Account``)."""
 
     action: Action
     execution: Execution
     inputs: Mapping[str, bytes]
     stamps: Mapping[str, FileState]
     """State of each input file before it was read, by role."""
-    otherwise: Reason = FORGOTTEN
-    """Why it runs if there is no other reason."""
+    begin: Callable[[], None] | None = None
+    """What withdraws the product's seal, in place of the product itself."""
     _steady: dict[str, bool] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @cached_property
@@ -109,9 +107,7 @@ class ActionRun:
     def restore(self, store: Store, digest: str) -> dict[str, str] | None:
         """Write the outputs that the store has; return them as ``make`` does, None without any."""
         outputs = store.outputs(digest, [role for role, _ in self.action.outputs])
-        if outputs is None:
-            return None
-        return self._carry_out(Ending.RESTORED, lambda: outputs)[1]
+        return None if outputs is None else self._write(outputs)
 
     def make(self, store: Store | None = None, digest: str = "") -> dict[str, str]:
         """Call the stage and write what it makes; keep it in the store if there is one.
@@ -120,7 +116,8 @@ class ActionRun:
         and writes nothing when it fails. What ran on inputs or tools that changed meanwhile is
         not kept.
         """
-        outputs, written = self._carry_out(Ending.RAN, self._outputs)
+        outputs = self._outputs()
+        written = self._write(outputs)
         if store is not None and self.is_steady(digest):
             store.put_outputs(digest, outputs)
         return written
@@ -148,45 +145,6 @@ class ActionRun:
     @cached_property
     def _place_by_role(self) -> dict[str, Place]:
         return dict(self.action.inputs)
-
-    def _carry_out(
-        self, ending: Ending, outputs_of: Callable[[], Outputs]
-    ) -> tuple[Outputs, dict[str, str]]:
-        """Write outputs; count how that ends, and record it with its reasons if it succeeds."""
-        execution, paths = self.execution, self.execution.folders.names(self.action.outputs)
-        execution.tally.begin(paths, self.action.line())
-        counted = Ending.FAILED
-        try:
-            pending = self._pending(paths)
-            outputs = outputs_of()
-            written = self._write(outputs)
-            if pending is not None and execution.runs is not None:
-                execution.runs.done(pending, written, ending)
-            counted = ending
-        finally:
-            execution.tally.end(paths, counted)
-        return outputs, written
-
-    def _pending(self, paths: Paths) -> Pending | None:
-        """Return what is to be recorded of a run that begins now, its reasons with it."""
-        execution, decider = self.execution, self.execution.decider
-        if decider is None:
-            return None
-        began = decider.record.clock()
-        made_from = ingredients_of(
-            self.action,
-            execution.folders.name,
-            lambda role, place: self.input_digests[role],
-            decider.identity,
-        )
-        reasons = decider.reasons(self.action, paths, made_from)
-        if execution.product is not None and execution.product.has_begun:
-            seal = execution.product.seal
-            missing = Reason(Cause.OUTPUT_MISSING, seal), Reason(Cause.SEAL_WITHDRAWN, seal)
-            reasons = tuple(missing[1] if one == missing[0] else one for one in reasons)
-        if not reasons:
-            reasons = (self.otherwise,)
-        return Pending(self.action, execution.graph.name, paths, made_from, reasons, began)
 
     def _outputs(self) -> Outputs:
         """Call the stage; raise its ``NetraError``, or ``ValueError`` for undeclared outputs."""
@@ -218,7 +176,7 @@ class ActionRun:
         execution, declared = self.execution, dict(self.action.outputs)
         product, folders = execution.product, execution.folders
         if product is not None and any(place.root is Root.OUT for place in declared.values()):
-            product.begin()
+            (self.begin or product.begin)()
         for role, place in declared.items():
             execution.disk.write_output(folders.name(place), outputs[role])
         if product is not None and execution.graph.seal in declared.values():
@@ -226,14 +184,19 @@ class ActionRun:
         return {folders.name(place): blake3_hex(outputs[role]) for role, place in declared.items()}
 
 
-def prepare_run(action: Action, execution: Execution, otherwise: Reason = FORGOTTEN) -> ActionRun:
-    """Read the inputs of an action; raise ``BadInput`` for one that cannot be read."""
+def prepare_run(
+    action: Action, execution: Execution, begin: Callable[[], None] | None = None
+) -> ActionRun:
+    """Read the inputs of an action; raise ``BadInput`` for one that cannot be read.
+
+    ``begin`` withdraws the product's seal in place of the product itself.
+    """
     read, name = execution.disk.read_stamped, execution.folders.name
     found = {role: read(name(place)) for role, place in action.inputs}
     inputs = {role: data for role, (data, _) in found.items()}
     _refuse_unplanned(action, execution, inputs)
     stamps = {role: state for role, (_, state) in found.items()}
-    return ActionRun(action, execution, inputs, stamps, otherwise)
+    return ActionRun(action, execution, inputs, stamps, begin)
 
 
 def _refuse_unplanned(action: Action, execution: Execution, inputs: Mapping[str, bytes]) -> None:
@@ -246,29 +209,6 @@ def _refuse_unplanned(action: Action, execution: Execution, inputs: Mapping[str,
                 location=place.name,
                 hint="build again",
             )
-
-
-def run_action(
-    action: Action,
-    execution: Execution,
-    store: Store | None = None,
-    otherwise: Reason = FORGOTTEN,
-) -> dict[str, str]:
-    """Restore ``action`` from the store, or make and keep it; return as ``ActionRun.make`` does."""
-    run = prepare_run(action, execution, otherwise)
-    if store is None or not action.stage.is_kept:
-        return run.make()
-    digest = run.digest()
-    restored = run.restore(store, digest)
-    return run.make(store, digest) if restored is None else restored
-
-
-def run_graph(execution: Execution, store: Store | None = None) -> dict[str, str]:
-    """Run every action of the graph in order, whatever exists already; return all digests."""
-    written: dict[str, str] = {}
-    for action in execution.graph.actions:
-        written |= run_action(action, execution, store)
-    return written
 
 
 def _explained(action: Action, error: NetraError, execution: Execution) -> NetraError:

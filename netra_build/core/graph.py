@@ -1,7 +1,8 @@
 """Actions and the graph they form: what is made from what, by which stage.
 
 A graph is plain data. The SCons front turns it into nodes, ``netra rebuild`` runs it from top to
-bottom; both call ``execute.run_action`` for one action, so they cannot differ in what they make.
+bottom; both run one action by the same lines (``execute``), so they cannot differ in what they
+make.
 """
 
 from __future__ import annotations
@@ -69,7 +70,8 @@ class Stage:
     the module whose imports give the stage's code digest. ``uses_tools`` says that the tool
     chain's identity is an input. ``explain(error, hints, tools)`` may turn a failure into a
     better one with files that are no inputs (they never reach a digest). ``is_kept`` is False for
-    a stage that makes its outputs in less time than the store needs to give them back.
+    a stage that makes its outputs in less time than the store needs to give them back,
+    ``is_long`` True for one that takes seconds.
     """
 
     name: str
@@ -79,6 +81,7 @@ class Stage:
     uses_tools: bool = False
     explain: Callable[[NetraError, Inputs, Any], NetraError] | None = None
     is_kept: bool = True
+    is_long: bool = False
 
     def apply(
         self,

@@ -126,6 +126,10 @@ class Product:
         """Tell whether this build has withdrawn the seal."""
         return self._has_begun
 
+    def note_begun(self) -> None:
+        """Say that another process of this build has withdrawn the seal."""
+        self._has_begun = True
+
     def extra_names(self) -> tuple[str, ...]:
         """Return what lies in a folder of its own without being part of the product."""
         if not self.is_alone:

@@ -56,6 +56,10 @@ class Store:
         """Why nothing more is written, once that is so."""
         self._lock = threading.Lock()
 
+    def opened_anew(self) -> Store:
+        """Return the same store for a copy of this process, which must share no lock with it."""
+        return Store(self.files, self.ledger.max_bytes)
+
     def outputs(self, action: str, roles: Collection[str]) -> dict[str, bytes] | None:
         """Return the outputs of an action by role, None unless every one of them verifies."""
         found = self._outputs(action)

@@ -56,11 +56,12 @@ class Tally:
         with self._lock:
             self._running[outputs] = line
 
-    def end(self, outputs: Paths, ending: Ending) -> None:
-        """Note how the action that makes ``outputs`` ended."""
+    def end(self, outputs: Paths, ending: Ending | None) -> None:
+        """Note how the action that makes ``outputs`` ended; None if it was not carried out."""
         with self._lock:
             self._running.pop(outputs, None)
-            self._endings[outputs] = ending
+            if ending is not None:
+                self._endings[outputs] = ending
 
     def running(self) -> tuple[str, ...]:
         """Return what is being executed now, in the order in which it was begun."""

@@ -12,8 +12,7 @@ from typing import Any
 import SCons.Action
 import SCons.CacheDir
 
-from netra_build.core.errors import NetraError
-from netra_build.core.store import Store
+from netra_build.scons.carrying import restore
 from netra_build.scons.steps import Step
 
 LABEL = "STORE"
@@ -41,8 +40,11 @@ class StoreCache(SCons.CacheDir.CacheDir):  # type: ignore[misc]
     def retrieve(self, node: Any) -> bool:
         """Restore the outputs of the node's action; False when it has to run."""
         step: Step = node.executor
-        if node is step.node:
-            step.is_restored = self._restore(step)
+        if node is step.node and SCons.Action.execute_actions:
+            step.is_restored = restore(step)
+            if step.is_restored and SCons.Action.print_actions:
+                show = step.env.get("PRINT_CMD_LINE_FUNC", _print_line)
+                show(step.action.line(LABEL), [node], [], step.env)
         return step.is_restored
 
     def push(self, node: Any) -> None:
@@ -51,45 +53,6 @@ class StoreCache(SCons.CacheDir.CacheDir):  # type: ignore[misc]
     def push_if_forced(self, node: Any) -> None:
         """Do nothing, as ``push``."""
 
-    def _restore(self, step: Step) -> bool:
-        env = step.env
-        is_asked = SCons.Action.execute_actions and step.action.stage.is_kept
-        store = _store(env) if is_asked else None
-        if store is None:
-            return False
-        try:
-            run = step.prepare_run()
-            decision = step.decided_for(run)
-            written = run.restore(store, decision.digest)
-        except NetraError:
-            return False  # the action meets it again, and reports it
-        if written is None:
-            step.prepared = run
-            return False
-        if SCons.Action.print_actions:
-            show = env.get("PRINT_CMD_LINE_FUNC", _print_line)
-            show(run.action.line(LABEL), [step.node], [], env)
-        step.standing.note(written, step.output_paths, step.noted_digest(decision))
-        return True
-
 
 def _print_line(line: str, target: list[Any], source: list[Any], env: Any) -> None:
     sys.stdout.write(line + "\n")
-
-
-def make(step: Step) -> None:
-    """Run the action of a step, keep its outputs in the store, and note what was written.
-
-    Raises the action's ``NetraError``.
-    """
-    run, step.prepared = step.prepared or step.prepare_run(), None
-    decision = step.decided_for(run)
-    is_kept = run.action.stage.is_kept and not SCons.CacheDir.cache_readonly
-    written = run.make(_store(step.env) if is_kept else None, decision.digest)
-    noted = step.noted_digest(decision) if run.is_steady(decision.digest) else ""
-    step.standing.note(written, step.output_paths, noted)
-
-
-def _store(env: Any) -> Store | None:
-    """Return the store of an environment, None without one and with ``--cache-disable``."""
-    return env["NETRA_DECLARED"].store(env) if SCons.CacheDir.cache_enabled else None

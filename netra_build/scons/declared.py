@@ -5,15 +5,19 @@ from __future__ import annotations
 import atexit
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from netra_build.asm.toolchain import Toolchain
+import SCons.Script
+
+from netra_build.asm.native.session import NativeToolchain
 from netra_build.core.build_lock import take_lock
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput, NetraError
 from netra_build.core.execute import Execution
+from netra_build.core.hands import Begin, Hands, most_hands
 from netra_build.core.output_record import FILE_NAME as OUTPUTS_NAME
 from netra_build.core.output_record import OutputRecord
 from netra_build.core.recording_disk import Looks, absolute
@@ -25,6 +29,9 @@ from netra_build.core.store import Store, open_store
 from netra_build.core.tally import Paths, Tally
 from netra_build.load.library import Library
 from netra_build.scons.steps import Step, node_is_done
+
+FEW = 24
+"""How many times hands are asked for before there are any: a small build needs none."""
 
 _RECORDS: dict[str, OutputRecord] = {}
 _RUNS: dict[str, RunRecord] = {}
@@ -40,7 +47,7 @@ class Declared:
         """Nodes of what actions make."""
         self.source_by_path: dict[str, Any] = {}
         """Nodes of what they read and none of them makes."""
-        self.toolchain: Toolchain | None = None
+        self.toolchain: NativeToolchain | None = None
         self.tool_identity: dict[str, str] = {}
         self.has_path_tools = False
         """Whether the tool chain was found on the path of SCons's environment."""
@@ -67,6 +74,8 @@ class Declared:
         self._is_trouble_said = False
         self._absolute: dict[str, str] = {}
         self._lock = threading.Lock()
+        self._hands: Hands | None = None
+        self._asked_for_hands = 0
 
     def record(self, env: Any) -> OutputRecord:
         """Return the record of what was written, read once; it is saved when the build ends.
@@ -150,12 +159,36 @@ class Declared:
                 self._store = _open_store(env["NETRA_STORE"], env["NETRA_STORE_BYTES"])
             return self._store
 
+    def hands(self, is_long: bool, work: Callable[[Declared, Any, Begin], Any]) -> Hands | None:
+        """Return who works for this process; None while there is little to do, or one job."""
+        with self._lock:
+            self._asked_for_hands += 1
+            if self._hands is None and (is_long or self._asked_for_hands > FEW):
+                most = most_hands(SCons.Script.GetOption("num_jobs"))
+                if most:
+                    self._hands = Hands(most, partial(work, self), self._begin_anew)
+            return self._hands
+
+    def opened_store(self) -> Store | None:
+        """Return the store that was opened."""
+        return self._store
+
+    def _begin_anew(self) -> None:
+        """Share no lock and no other process with the one that this one was copied from."""
+        self._lock = threading.Lock()
+        if self._store is not None:
+            self._store = self._store.opened_anew()
+        if self.toolchain is not None:
+            self.toolchain.begin_anew()
+
     def _finish_alone(self) -> None:
         if not self.has_front:
             self.finish()
 
     def finish(self) -> None:
         """Save the records and say what became of the store; also for a front that ends at once."""
+        if self._hands is not None:
+            self._hands.close()
         for record in (self._record, self.runs):
             try:
                 if record is not None:

@@ -17,7 +17,8 @@ from netra_build.core.execute import Execution
 from netra_build.core.graph import Action, Place, Root
 from netra_build.core.recording_disk import absolute
 from netra_build.core.tally import Paths
-from netra_build.scons.cache import StoreCache, make
+from netra_build.scons.cache import StoreCache
+from netra_build.scons.carrying import make
 from netra_build.scons.steps import Step, StepFile
 
 
@@ -94,6 +95,7 @@ def _declare_action(
     targets = [fs.File(path) for path in paths]
     step = Step(action, execution, declared.standing(env), (inputs, paths), must_run=must_run)
     step.attach(env, _BUILDER, _DOING, targets, sources)
+    step.number = len(declared.steps)
     declared.steps.append(step)
     return targets
 

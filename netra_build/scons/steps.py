@@ -19,7 +19,7 @@ import SCons.Util
 
 from netra_build.core.digests import blake3_hex
 from netra_build.core.errors import NetraError
-from netra_build.core.execute import ActionRun, Execution, prepare_run
+from netra_build.core.execute import ActionRun, Execution
 from netra_build.core.graph import Action
 from netra_build.core.ingredients import ingredients_of
 from netra_build.core.reasons import FORGOTTEN, Cause, Reason
@@ -55,6 +55,8 @@ class Step(SCons.Executor.Executor):  # type: ignore[misc]
         self.input_paths, self.output_paths = paths
         self.must_run = must_run
         self.decision: Decision | None = None
+        self.number = -1
+        """Its place among all steps that were declared."""
         self.prepared: ActionRun | None = None
         """What was read for the action, until it is made."""
         self.is_restored = False
@@ -137,7 +139,7 @@ class Step(SCons.Executor.Executor):  # type: ignore[misc]
         """Return what a user's script makes the files of this step depend on."""
         return list(dict.fromkeys(node for target in self._targets for node in target.depends))
 
-    def _otherwise(self) -> Reason:
+    def otherwise(self) -> Reason:
         """Return why the action runs if nothing that it is made of has changed."""
         if self.node.always_build or self.must_run:
             return Reason(Cause.ALWAYS)
@@ -152,16 +154,6 @@ class Step(SCons.Executor.Executor):  # type: ignore[misc]
             return self.standing.file_digest(str(node)) or ""
         return str(node.get_csig())
 
-    def prepare_run(self) -> ActionRun:
-        """Read the inputs of the action; raise its ``NetraError`` if one cannot be read."""
-        return prepare_run(self.action, self.execution, self._otherwise())
-
-    def decided_for(self, run: ActionRun) -> Decision:
-        """Return the decision about the bytes that ``run`` has read, whenever they were written."""
-        if self.decision is not None and self.decision.input_digests == run.input_digests:
-            return self.decision
-        return Decision(run.digest(), run.input_digests)
-
     def reasons(self) -> list[str]:
         """Return why the action has to run, in words."""
         decider, standing = self.execution.decider, self.standing
@@ -174,7 +166,7 @@ class Step(SCons.Executor.Executor):  # type: ignore[misc]
             lambda _, place: standing.file_digest(str(path_of(place))) or "",
             decider.identity,
         )
-        found = decider.reasons(self.action, self.output_paths, made_from) or (self._otherwise(),)
+        found = decider.reasons(self.action, self.output_paths, made_from) or (self.otherwise(),)
         return [reason.text() for reason in found]
 
 

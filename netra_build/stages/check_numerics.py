@@ -120,4 +120,4 @@ def _bytes(scenario: Scenario, name: str) -> bytes:
     return b"" if isinstance(value, int) else value.tobytes()
 
 
-STAGE = Stage("numerics", "NUMER", __name__, run)
+STAGE = Stage("numerics", "NUMER", __name__, run, is_long=True)

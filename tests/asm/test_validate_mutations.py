@@ -18,9 +18,10 @@ from netra_build.choose.engine_folder import EngineFolder
 from netra_build.choose.session import CompileRequest, plan_request
 from netra_build.choose.verify import verify_engine
 from netra_build.core.canonical_json import canonical_bytes, pretty_bytes
+from netra_build.core.carry_out import run_graph
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import NetraError
-from netra_build.core.execute import Execution, Folders, run_graph
+from netra_build.core.execute import Execution, Folders
 from netra_build.core.graph import Root
 from netra_build.load.library import Library, open_library
 

@@ -8,12 +8,16 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 
 import pytest
 from project import ENGINE, Project, tree_digests
 
+KILLS = (os.killpg, os.kill)
+"""A build is killed with all its processes, or alone: those that work for it end by themselves."""
 
-def run_and_kill(project: Project, seconds: float) -> bool:
+
+def run_and_kill(project: Project, seconds: float, kill: Callable[[int, int], None]) -> bool:
     """Start a build in its own process group, kill it after ``seconds``; tell if it still ran."""
     command = [sys.executable, "-P", "-m", "SCons", "-j2", f"engine={ENGINE}"]
     child = subprocess.Popen(
@@ -28,7 +32,7 @@ def run_and_kill(project: Project, seconds: float) -> bool:
         child.wait(seconds)
         return False
     except subprocess.TimeoutExpired:
-        os.killpg(child.pid, signal.SIGKILL)
+        kill(child.pid, signal.SIGKILL)
         child.wait()
         return True
 
@@ -60,7 +64,7 @@ def test_a_killed_build_ends_with_the_same_bytes(
         if killed == wanted:
             break
         prepare(built, is_fresh, number + 1)
-        killed += run_and_kill(built, whole * rng.uniform(0.2, 0.9))
+        killed += run_and_kill(built, whole * rng.uniform(0.2, 0.9), rng.choice(KILLS))
         built.path(WAITS).write_text(original)
         done = built.scons("-j2", f"engine={ENGINE}")
         assert done.status == 0, done.errors

@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from netra_build.core.carry_out import run_action
 from netra_build.core.digests import blake3_hex
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import Refused
-from netra_build.core.execute import Execution, Folders, run_action
+from netra_build.core.execute import Execution, Folders
 from netra_build.core.graph import Action, Graph, Place, Root, Stage
 from netra_build.core.run_record import RunRecord
 from netra_build.core.upcoming import upcoming

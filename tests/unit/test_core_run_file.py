@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from workshop import Workshop
 
+from netra_build.core.carry_out import run_action
 from netra_build.core.disk import RealDisk
-from netra_build.core.execute import run_action
 from netra_build.core.run_file import read_state
 from netra_build.core.run_record import KEPT_BUILDS, RunRecord
 

@@ -9,10 +9,10 @@ import pytest
 from workshop import MIDDLE, PRODUCT, SEAL_PLACE, Workshop, b3
 
 from netra_build.core.action_digest import action_digest
+from netra_build.core.carry_out import run_action, run_graph
 from netra_build.core.digests import blake3_hex
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import Refused
-from netra_build.core.execute import run_action, run_graph
 from netra_build.core.graph import Place, Root, Stage
 from netra_build.core.output_record import OutputRecord
 from netra_build.core.reasons import Cause, Reason

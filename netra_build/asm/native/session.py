@@ -89,6 +89,12 @@ class NativePart:
             self._library, self._pool, self._is_known = None, None, False
         pool.close()
 
+    def begin_anew(self) -> None:
+        """Start workers of our own, in a copy of the process that has started the present ones."""
+        self._lock = threading.RLock()
+        if self._pool is not None:
+            self._pool = self._pool.of_a_copy()
+
     def close(self) -> None:
         """End the workers; a later request starts new ones."""
         pool = self._pool
@@ -149,6 +155,10 @@ class NativeToolchain(Toolchain):
         if library is None:
             return {"absence": self.native.absence}
         return {"library_digest": library.digest}
+
+    def begin_anew(self) -> None:
+        """Be the tool chain of a copy of this process."""
+        self.native.begin_anew()
 
     def close(self) -> None:
         """End the workers; they also end with the interpreter."""

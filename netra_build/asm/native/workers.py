@@ -150,10 +150,11 @@ class WorkerPool:
 
     def __init__(self, launch: Launch, most: int = MAX_WORKERS) -> None:
         """Start nothing yet."""
-        self._launch = launch
+        self._launch, self._most = launch, most
         self._slots: queue.LifoQueue[Worker | None] = queue.LifoQueue()
         for _ in range(most):
             self._slots.put(None)
+        self._former: WorkerPool | None = None
         # Runs at the latest when the interpreter ends, before its threads and files are gone.
         self._finalizer = weakref.finalize(self, _close_idle, self._slots)
 
@@ -183,6 +184,16 @@ class WorkerPool:
     def close(self) -> None:
         """End the workers that do nothing now; a later request starts new ones."""
         _close_idle(self._slots)
+
+    def of_a_copy(self) -> WorkerPool:
+        """Return a pool for a copy of the process that has started these workers.
+
+        They stay that process's: this pool is held for good, so that nothing of it is ended here.
+        """
+        self._finalizer.detach()
+        pool = WorkerPool(self._launch, self._most)
+        pool._former = self
+        return pool
 
 
 def _close_idle(slots: queue.LifoQueue[Worker | None]) -> None:

@@ -1,0 +1,219 @@
+"""Processes that carry out work for this one, each a copy of it as it was when they were needed.
+
+One interpreter runs Python on one processor at a time. A hand is forked, so it has everything that
+this process has read and planned, and runs the very code that this process has loaded; what it is
+told and answers goes over a pipe. It writes files like any of our threads, and ends when this
+process is gone.
+
+A copy has one thread. A lock that another thread held when it was made stays locked in it, so no
+process is forked while work is done here (``GATE``), and a hand opens anew what has locks of its
+own.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import pickle
+import queue
+import signal
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from netra_build.core.errors import NetraError, ToolchainFailed
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+
+Begin = Callable[[], None]
+Work = Callable[[Any, Begin], Any]
+"""Does a task in a hand; may call ``begin``, which the process that asked answers."""
+
+ENDING_SECONDS = 5.0
+BEGIN, DONE, FAILED = range(3)
+"""What a hand says: a question, an answer, an exception."""
+
+
+class Gate:
+    """Keeps apart what is done in this process and the moments in which it is copied."""
+
+    def __init__(self) -> None:
+        self._condition = threading.Condition()
+        self._inside = 0
+
+    @contextmanager
+    def inside(self) -> Iterator[None]:
+        """Do something in this process, which is not copied meanwhile."""
+        with self._condition:
+            self._inside += 1
+        try:
+            yield
+        finally:
+            with self._condition:
+                self._inside -= 1
+                self._condition.notify_all()
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Wait until nothing is done in this process, and let nothing begin."""
+        with self._condition:
+            while self._inside:
+                self._condition.wait()
+            yield
+
+
+GATE = Gate()
+"""The gate of this process, whichever environment works in it."""
+
+
+class Hand:
+    """One forked process. To be asked by one thread at a time."""
+
+    def __init__(self, work: Work, start: Callable[[], None], others: list[Hand]) -> None:
+        """Fork; ``others`` are those whose pipes the new process must not keep open."""
+        from multiprocessing import Pipe
+
+        self._pipe, theirs = Pipe()
+        with GATE.alone():
+            self._process = os.fork()
+        if self._process == 0:
+            for hand in (self, *others):
+                hand._pipe.close()
+            _serve(theirs, work, start)
+        theirs.close()
+
+    def ask(self, task: Any, begin: Begin) -> Any:
+        """Return what ``work`` returns for a task; raise what it raises.
+
+        ``EOFError`` when the process has ended.
+        """
+        try:
+            self._pipe.send((DONE, task))
+            while True:
+                kind, answer = self._pipe.recv()
+                if kind != BEGIN:
+                    break
+                self._pipe.send(_outcome(begin))
+        except OSError:
+            raise EOFError from None
+        if kind == FAILED:
+            raise answer
+        return answer
+
+    def release(self) -> None:
+        """Let the process end, which does nothing now."""
+        self._pipe.close()
+
+    def ended(self) -> int:
+        """Wait until the process has ended, and return its exit code."""
+        deadline = time.monotonic() + ENDING_SECONDS
+        while True:
+            found, status = os.waitpid(self._process, os.WNOHANG)
+            if found:
+                return os.waitstatus_to_exitcode(status)
+            if time.monotonic() > deadline:
+                os.kill(self._process, signal.SIGKILL)
+            time.sleep(0.001)
+
+
+class Hands:
+    """At most so many hands for any number of threads, forked one by one when all are busy."""
+
+    def __init__(self, most: int, work: Work, start: Callable[[], None]) -> None:
+        """Fork nothing yet. ``start`` is called first in each hand, to open anew what has locks."""
+        self._work, self._start = work, start
+        self._lock = threading.Lock()
+        self._hands: list[Hand] = []
+        self._slots: queue.LifoQueue[Hand | None] = queue.LifoQueue()
+        for _ in range(most):
+            self._slots.put(None)
+
+    def ask(self, task: Any, begin: Begin) -> Any:
+        """Have one hand do a task; wait while all are busy.
+
+        Raises what ``work`` raises, and ``ToolchainFailed`` when the process ends over it.
+        """
+        hand = self._slots.get()
+        try:
+            if hand is None:
+                hand = self._new()
+            return hand.ask(task, begin)
+        except EOFError:
+            assert hand is not None
+            ended, hand = hand, None
+            raise self._failure(ended) from None
+        finally:
+            self._slots.put(hand)
+
+    def close(self) -> None:
+        """End all processes."""
+        with self._lock:
+            hands, self._hands = self._hands, []
+        for hand in hands:
+            hand.release()
+        for hand in hands:
+            hand.ended()
+
+    def _new(self) -> Hand:
+        with self._lock:
+            hand = Hand(self._work, self._start, self._hands)
+            self._hands.append(hand)
+            return hand
+
+    def _failure(self, hand: Hand) -> NetraError:
+        with self._lock:
+            self._hands.remove(hand)
+        hand.release()
+        code = hand.ended()
+        ended = f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with {code}"
+        return ToolchainFailed(f"the process that worked on it {ended}", hint="build again")
+
+
+def most_hands(jobs: int) -> int:
+    """Return how many hands are of use: none where there is one processor, or one job."""
+    usable = min(jobs, len(os.sched_getaffinity(0)))
+    return usable if usable > 1 else 0
+
+
+def _serve(pipe: Connection, work: Work, start: Callable[[], None]) -> None:
+    """Be a hand, until the other side is gone; never returns."""
+    with suppress(BaseException):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_IGN)  # the builder ends in order, and we with it
+        gc.freeze()
+        start()
+
+        def begin() -> None:
+            pipe.send((BEGIN, None))
+            kind, answer = pipe.recv()
+            if kind == FAILED:
+                raise answer
+
+        while True:
+            _, task = pipe.recv()
+            pipe.send(_outcome(partial(work, task, begin)))
+    os._exit(0)  # nothing of the builder's is to be ended or written by a copy
+
+
+def _outcome(question: Callable[[], Any]) -> tuple[int, Any]:
+    try:
+        return DONE, question()
+    except NetraError as error:
+        return FAILED, error
+    except Exception as error:
+        return FAILED, _sendable(error)
+
+
+def _sendable(error: Exception) -> Exception:
+    """Return an exception that the other side can read, with the place where it was raised."""
+    error.add_note(traceback.format_exc())
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:
+        return RuntimeError(traceback.format_exc())
+    return error

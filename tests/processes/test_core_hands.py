@@ -1,0 +1,206 @@
+"""Forked processes work for this one: answers and failures come back, and none is left behind."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from netra_build.asm.diagnostics import AssemblyFailed
+from netra_build.core.errors import BadInput, Refused, ToolchainFailed
+from netra_build.core.hands import GATE, Begin, Hands, most_hands
+
+PATIENCE_MS = 30_000
+
+
+class Odd(Exception):
+    """An exception that cannot be sent: it holds a lock."""
+
+    def __init__(self) -> None:
+        super().__init__("odd")
+        self.lock = threading.Lock()
+
+
+def work(task: Any, begin: Begin) -> Any:
+    """Do what the task says, in whatever process this is."""
+    match task:
+        case "who":
+            return os.getpid()
+        case "begin":
+            begin()
+            return os.getpid()
+        case "assembly":
+            raise AssemblyFailed("no", location="x.s", diagnostics=(), raw="x.s:1: no").at("y")
+        case "value":
+            raise ValueError("a bug")
+        case "odd":
+            raise Odd
+        case "end", int(code):
+            os._exit(code)
+        case "die":
+            os.kill(os.getpid(), signal.SIGKILL)
+        case "meet", str(mine), str(other):
+            Path(mine).touch()
+            while not Path(other).exists():
+                os.sched_yield()
+            return os.getpid()
+    raise AssertionError(task)
+
+
+def nothing() -> None:
+    """Begin nothing."""
+
+
+@pytest.fixture
+def hands() -> Iterator[Hands]:
+    made = Hands(2, work, nothing)
+    yield made
+    made.close()
+
+
+def has_ended(pid: int) -> bool:
+    """Wait until a process has ended; False when it goes on for longer than it may."""
+    try:
+        handle = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return True
+    try:
+        waiting = select.poll()
+        waiting.register(handle, select.POLLIN)
+        return bool(waiting.poll(PATIENCE_MS))
+    finally:
+        os.close(handle)
+
+
+def test_another_process_does_it_and_the_same_one_again(hands: Hands) -> None:
+    first = hands.ask("who", nothing)
+    assert first not in (os.getpid(), 0)
+    assert hands.ask("who", nothing) == first
+
+
+def test_two_threads_have_two_processes(hands: Hands, tmp_path: Path) -> None:
+    names = str(tmp_path / "a"), str(tmp_path / "b")
+    found: list[int] = []
+    other = threading.Thread(
+        target=lambda: found.append(hands.ask(("meet", *reversed(names)), nothing))
+    )
+    other.start()
+    found.append(hands.ask(("meet", *names), nothing))
+    other.join()
+    assert len(set(found)) == 2
+
+
+def test_a_new_process_opens_anew_what_has_locks() -> None:
+    state = {"lock": threading.Lock()}
+
+    def start() -> None:
+        state["lock"] = threading.Lock()
+
+    def use(task: Any, begin: Begin) -> bool:
+        return state["lock"].acquire(timeout=0)
+
+    with state["lock"]:
+        for opened, is_free in ((start, True), (nothing, False)):
+            made = Hands(1, use, opened)
+            assert made.ask(None, nothing) is is_free
+            made.close()
+
+
+def test_what_is_asked_back_is_answered_by_the_process_that_asked(hands: Hands) -> None:
+    begun: list[int] = []
+    assert hands.ask("begin", lambda: begun.append(os.getpid())) != os.getpid()
+    assert begun == [os.getpid()]
+
+
+def test_a_question_that_fails_fails_the_task(hands: Hands) -> None:
+    def begin() -> None:
+        raise Refused("not now", location="folder", hint="later")
+
+    with pytest.raises(Refused) as caught:
+        hands.ask("begin", begin)
+    assert str(caught.value) == "folder: not now\nhint: later"
+    assert hands.ask("who", nothing) != os.getpid()
+
+
+def test_an_error_of_ours_comes_back_whole(hands: Hands) -> None:
+    with pytest.raises(AssemblyFailed) as caught:
+        hands.ask("assembly", nothing)
+    assert (str(caught.value), caught.value.raw) == ("x.s: no", "x.s:1: no")
+    assert isinstance(caught.value, BadInput)
+
+
+def test_a_bug_comes_back_with_its_place(hands: Hands) -> None:
+    with pytest.raises(ValueError, match=r"^a bug") as caught:
+        hands.ask("value", nothing)
+    assert 'raise ValueError("a bug")' in "".join(caught.value.__notes__)
+
+
+def test_an_exception_that_cannot_be_sent_comes_back_as_its_text(hands: Hands) -> None:
+    with pytest.raises(RuntimeError, match=r"raise Odd\n.*Odd: odd"):
+        hands.ask("odd", nothing)
+
+
+@pytest.mark.parametrize(
+    ("task", "ended"), [("die", "was ended by SIGKILL"), (("end", 3), "ended with 3")]
+)
+def test_a_process_that_ends_costs_one_message(hands: Hands, task: Any, ended: str) -> None:
+    first = hands.ask("who", nothing)
+    with pytest.raises(ToolchainFailed) as caught:
+        hands.ask(task, nothing)
+    assert str(caught.value) == f"the process that worked on it {ended}\nhint: build again"
+    assert hands.ask("who", nothing) not in (first, os.getpid())
+
+
+def test_a_signal_to_all_does_not_end_them(hands: Hands) -> None:
+    pid = hands.ask("who", nothing)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        os.kill(pid, number)
+    assert hands.ask("who", nothing) == pid
+
+
+def test_closing_ends_them(hands: Hands) -> None:
+    pid = hands.ask("who", nothing)
+    hands.close()
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+
+
+def test_nothing_is_forked_while_something_is_done_here(hands: Hands) -> None:
+    found: list[int] = []
+    asking = threading.Thread(target=lambda: found.append(hands.ask("who", nothing)))
+    with GATE.inside():
+        asking.start()
+        asking.join(0.2)
+        assert asking.is_alive()
+    asking.join()
+    assert found != [os.getpid()]
+
+
+KILLED = """
+import os, signal, sys
+from netra_build.core.hands import Hands
+hands = Hands(2, lambda task, begin: os.getpid(), lambda: None)
+print(hands.ask(None, lambda: None), flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_they_end_with_a_builder_that_is_killed() -> None:
+    done = subprocess.run([sys.executable, "-c", KILLED], capture_output=True, text=True)
+    assert done.returncode == -signal.SIGKILL
+    assert has_ended(int(done.stdout))
+
+
+def test_one_job_or_one_processor_needs_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2})
+    assert [most_hands(jobs) for jobs in (1, 2, 3, 8)] == [0, 2, 3, 3]
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {5})
+    assert most_hands(8) == 0

@@ -20,7 +20,7 @@ from netra_build.load.library import open_library
 from netra_build.requests import objects_graph
 
 NAME = "qwen36_35b_current_best"
-BARE = "bench_objects"
+BARE, STATIC = "bench_objects", "bench_static"
 LINKED = ("SConstruct", "site_scons", "netra_build", ".toolchain")
 COPIED = ("kernels", "manifests", "golden", "evidence", "schemas")
 STEPS = ("assemble", "link", "disassemble")
@@ -47,10 +47,15 @@ def measure_recipe(root: Path, folder: Path, *, brief: bool) -> list[RecipeCost]
     (folder / "recipes").mkdir()
     text = (root / f"recipes/{NAME}.yaml").read_text()
     (folder / f"recipes/{NAME}.yaml").write_text(text)
-    (folder / f"recipes/{BARE}.yaml").write_text(f"{text}checks: none\n")
+    for name, checks in ((BARE, "none"), (STATIC, "static")):
+        (folder / f"recipes/{name}.yaml").write_text(f"{text}checks: {checks}\n")
     tools = find_toolchain(path=os.environ.get("PATH", ""), local=root / ".toolchain")
-    titles = ((BARE, "18 code objects"), (NAME, "with golden sources, checks and simulations"))
-    return [_measure(folder, name, title, tools) for name, title in titles[: 1 if brief else 2]]
+    titles = (
+        (BARE, "18 code objects"),
+        (STATIC, "with golden sources, listings and static checks"),
+        (NAME, "with golden sources, checks and simulations"),
+    )
+    return [_measure(folder, name, title, tools) for name, title in titles[: 2 if brief else 3]]
 
 
 def _measure(folder: Path, name: str, title: str, tools: Toolchain) -> RecipeCost:

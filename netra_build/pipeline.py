@@ -73,7 +73,8 @@ def objects_graph(recipe: ObjectsRecipe, units: Sequence[Unit]) -> Graph:
     groups: list[tuple[Sequence[Action], Sequence[Unit]]] = []
     for some in batched(units, DESCRIBED_AT_ONCE):
         if recipe.is_checked:
-            groups.append((code_object_actions(some), some))
+            proven = code_object_actions(some, is_simulated=recipe.is_simulated)
+            groups.append((proven, some))
         else:
             groups.append(([action for unit in some for action in bare_actions(unit)], some))
     groups += [(copies, ()) for copies in batched(include_actions(units), DESCRIBED_AT_ONCE)]
@@ -147,8 +148,8 @@ def numerics_graph(units: Sequence[Unit], seeds: Sequence[int]) -> Graph:
     return _graph("check-numerics", actions, None, units)
 
 
-def code_object_actions(units: Sequence[Unit]) -> list[Action]:
-    """Make, prove and check all code objects of a product."""
+def code_object_actions(units: Sequence[Unit], *, is_simulated: bool = True) -> list[Action]:
+    """Make, prove and check all code objects of a product, and simulate them unless told not to."""
     actions: list[Action] = []
     for unit in units:
         actions += [*made_actions(unit), *proven_actions(unit)]
@@ -156,7 +157,7 @@ def code_object_actions(units: Sequence[Unit]) -> list[Action]:
         actions += [
             numerics_action(unit, member, QUICK_SEEDS, unit.numerics(index))
             for index, member in enumerate(unit.members)
-            if member.has_contract
+            if member.has_contract and is_simulated
         ]
     return actions
 

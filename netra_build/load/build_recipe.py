@@ -100,10 +100,9 @@ def _read_objects(document: Located, name: str, location: str) -> ObjectsRecipe:
         artifacts=artifacts,
         allow_experimental=_optional(entries, "allow_experimental", Located.boolean, False),
         builder=_optional(entries, "builder", _uri, None),
-        is_checked=_optional(
+        checks=_optional(
             entries, "checks", lambda node: _one_of(node, CHECKS_POLICIES), CHECKS_ALL
-        )
-        == CHECKS_ALL,
+        ),
     )
 
 

@@ -12,8 +12,8 @@ FORMAT = "netra-recipe-1"
 GOLDEN_REQUIRED = "required"
 GOLDEN_OPTIONAL = "optional"
 GOLDEN_POLICIES = (GOLDEN_REQUIRED, GOLDEN_OPTIONAL)
-CHECKS_ALL = "all"
-CHECKS_POLICIES = (CHECKS_ALL, "none")
+CHECKS_ALL, CHECKS_STATIC, CHECKS_NONE = "all", "static", "none"
+CHECKS_POLICIES = (CHECKS_ALL, CHECKS_STATIC, CHECKS_NONE)
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class ArtifactRecipe:
 class ObjectsRecipe:
     """Asks for a set of code objects under the symbols of a deployment.
 
-    Without ``is_checked`` they are made and read, and nothing is held against them.
+    ``checks`` is one of ``CHECKS_POLICIES``.
     """
 
     name: str
@@ -105,7 +105,17 @@ class ObjectsRecipe:
     artifacts: tuple[ArtifactRecipe, ...]
     allow_experimental: bool = False
     builder: str | None = None
-    is_checked: bool = True
+    checks: str = CHECKS_ALL
+
+    @property
+    def is_checked(self) -> bool:
+        """Tell whether they are held against their contracts and golden sources."""
+        return self.checks != CHECKS_NONE
+
+    @property
+    def is_simulated(self) -> bool:
+        """Tell whether they are simulated as well."""
+        return self.checks == CHECKS_ALL
 
 
 Recipe = EngineRecipe | ObjectsRecipe

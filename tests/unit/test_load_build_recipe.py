@@ -72,14 +72,14 @@ def test_a_code_object_recipe() -> None:
 
 
 def test_checks_of_a_code_object_recipe() -> None:
-    def is_checked(more: str) -> bool:
+    def checks(more: str) -> tuple[bool, bool]:
         recipe = read_recipe((OBJECTS + more).encode(), "y.yaml")
         assert isinstance(recipe, ObjectsRecipe)
-        return recipe.is_checked
+        return recipe.is_checked, recipe.is_simulated
 
-    assert is_checked("")
-    assert is_checked("checks: all\n")
-    assert not is_checked("checks: none\n")
+    assert checks("") == checks("checks: all\n") == (True, True)
+    assert checks("checks: static\n") == (True, False)
+    assert checks("checks: none\n") == (False, False)
     assert refusal(OBJECTS + "checks: non\n") == (
         'recipes/x.yaml:10: unknown value "non"; did you mean "none"?'
     )

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from netra_build.asm.include_walk import Reader, walk_includes
 from netra_build.asm.published_scan import published_computational_sha256, source_closure_sha256
-from netra_build.asm.source_file import SourceFile, read_source
+from netra_build.asm.source_file import PlainSource, SourceFile, plain_source
 from netra_build.core.errors import BadInput
 
 
@@ -36,7 +37,7 @@ class Closure:
         """SHA-256 over the text without comments, as the published format defines it."""
         return published_computational_sha256(self.data_by_name)
 
-    @property
+    @cached_property
     def macros(self) -> Mapping[str, bool]:
         """Every macro name of the closure, and whether it takes the rest of its line."""
         return macros_of(self.files)
@@ -48,15 +49,15 @@ def include_closure(template: str, read: Reader, location: str) -> Closure:
     Raises ``BadInput``: what ``walk_includes`` and ``read_source`` refuse, and an include guard
     whose symbol is set anywhere else.
     """
-    plain: dict[str, SourceFile] = {}
+    plain: dict[str, PlainSource] = {}
 
     def includes(name: str, data: bytes) -> Iterator[tuple[int, str]]:
-        plain[name] = read_source(name, data, {})
-        return ((include.line, include.name) for include in plain[name].includes)
+        plain[name] = plain_source(name, data)
+        return ((include.line, include.name) for include in plain[name].file.includes)
 
     data_by_name = walk_includes(template, read, location, includes)
-    macros = macros_of(plain.values())
-    files = tuple(read_source(name, data, macros) for name, data in data_by_name.items())
+    macros = macros_of(source.file for source in plain.values())
+    files = tuple(plain[name].with_macros(macros) for name in data_by_name)
     refuse_shared_guards(files)
     return Closure(data_by_name, files)
 

@@ -6,12 +6,14 @@ import re
 from collections.abc import Iterator, Sequence
 
 from netra_build.asm.statement import Kind, Statement
-from netra_build.core.canonical_json import canonical_text
+from netra_build.core.canonical_json import plain_text
 
 INCLUDED = "\0"
 """Stands for an include; JSON never holds it bare."""
 
 _DEBUG_LINES = (".file", ".loc", ".cfi_")
+_MAY_BE_DEBUG = (*_DEBUG_LINES, ".section", ".pushsection")
+"""How a name begins without which nothing is left out."""
 _SECTION_DIRECTIVES = frozenset(
     {".section", ".pushsection", ".popsection", ".previous", ".text", ".data", ".bss", ".rodata"}
 )
@@ -29,26 +31,23 @@ def computed_text(statements: Sequence[Statement], includes: frozenset[int]) -> 
 
     ``includes`` are the places of the includes: ``INCLUDED`` stands for each of them.
     """
-    lists: list[list[str]] = [[]]
-    for line in _computed_lines(statements, includes):
-        if line is None:
-            lists.append([])
-        else:
-            lists[-1].append(line)
-    parts = [canonical_text(lines)[1:-2] for lines in lists]
-    separated = [item for part in parts for item in (INCLUDED, part)][1:]
-    return f"[{','.join(filter(None, separated))}]"
+    if any(name.startswith(_MAY_BE_DEBUG) for name in {one.name for one in statements}):
+        lines = list(_computed_lines(statements, includes))
+    else:
+        lines = [statement.text.rstrip(" \t") for statement in statements]
+        for position in includes:
+            lines[position] = INCLUDED
+    # No statement holds the character, so none is taken for an include.
+    return plain_text(lines).replace('"\\u0000"', INCLUDED)
 
 
-def _computed_lines(
-    statements: Sequence[Statement], includes: frozenset[int]
-) -> Iterator[str | None]:
-    """Yield the text of each such statement, and None for an include."""
+def _computed_lines(statements: Sequence[Statement], includes: frozenset[int]) -> Iterator[str]:
+    """Yield the text of each such statement, and ``INCLUDED`` for an include."""
     in_debug = False
     for position, statement in enumerate(statements):
         is_directive = statement.kind is _DIRECTIVE
         if is_directive and position in includes:
-            yield None
+            yield INCLUDED
             in_debug = False
             continue
         if is_directive or in_debug:

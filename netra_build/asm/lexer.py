@@ -28,17 +28,26 @@ from netra_build.core.errors import BadInput
 MAX_SOURCE_BYTES = 16 * 1024 * 1024
 
 _PLAIN = re.compile(r"[\t -~]*")
+_PLAIN_STRING = r'"[ !#-\[\]-~]*+"'
 _SIMPLE = re.compile(
-    r"[ \t]*+([A-Za-z_.][A-Za-z0-9_.$]*+)(?:[ \t]++[!#-&(-.0-9<>-~][\t !#-&(-.0-:<-~]*)?"
+    r"[ \t]*+([A-Za-z_.][A-Za-z0-9_.$]*+)"
+    rf"(?:[ \t]++(?:[!#-&(-.0-9<>-~]|{_PLAIN_STRING})"
+    rf"(?:[\t !#-&(-.0-:<-~]++|{_PLAIN_STRING})*+)?"
 )
-"""A line of one statement without label, assignment, string and comment, as most lines are."""
+"""A line of one statement without label, assignment and comment, as most lines are."""
+
+_INSTRUCTION = re.compile(
+    r"[ \t]*+(([A-Za-z_][A-Za-z0-9_.$]*+)"
+    r"(?: ([!#-&(-.0-9<>-~](?: ?[!#-&(-.0-:<-~]++)*+))?)"
+)
+"""A simple line without directive that, unless its first word is a macro, is its own statement."""
 
 _NOTHING = re.compile(r"[ \t]*+(?:\Z|//|;|#)")
 """A line without any statement, as far as its beginning tells."""
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:\\.|[^\\\'])\'|//|;|/\*|["\']')
 _METADATA_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|//|;|/\*|"')
-_DIRECTIVE = Kind.DIRECTIVE
+_DIRECTIVE, _PLAIN_KIND = Kind.DIRECTIVE, Kind.INSTRUCTION
 _CONTROL = re.compile(r"[\x01-\x08\x0a-\x1f\x7f]")
 _BEYOND_ASCII = re.compile(r"[^\x00-\x7f]")
 _MACRO_LINE = re.compile(r"[ \t]*\.macro[ \t]+([^\s,]+)(.*)", re.IGNORECASE)
@@ -68,11 +77,8 @@ class Lexed:
     """Indices of the statements with a block comment inside."""
     macros: Mapping[str, bool]
     """The macros that the source itself may define, as ``macro_names`` returns them."""
-
-    def heads(self) -> frozenset[str]:
-        """Return every word that would call a macro of that name, as it is written."""
-        pairs = zip(self.statements, self.texts, strict=True)
-        return frozenset(text[: len(statement.name)] for statement, text in pairs if text)
+    heads: frozenset[str]
+    """Every word that would call a macro of that name, as it is written."""
 
 
 def decode_source(data: bytes, location: str) -> list[str]:
@@ -88,17 +94,16 @@ def decode_source(data: bytes, location: str) -> list[str]:
             expected=f"at most {MAX_SOURCE_BYTES} bytes",
             got=len(data),
         )
+    plain = data.replace(b"\r\n", b"\n")
     for byte, name in ((b"\0", "a NUL byte"), (b"\r", "a carriage return that ends no line")):
-        if byte in data.replace(b"\r\n", b"\n"):
-            at = data.replace(b"\r\n", b"\n").index(byte)
-            line = data.replace(b"\r\n", b"\n").count(b"\n", 0, at) + 1
+        if byte in plain:
+            line = plain.count(b"\n", 0, plain.index(byte)) + 1
             raise BadInput(f"source holds {name}", location=f"{location}:{line}")
     try:
-        text = data.decode("utf-8")
+        return plain.decode("utf-8").split("\n")
     except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
+        line = plain.count(b"\n", 0, error.start) + 1
         raise BadInput("source is not valid UTF-8", location=f"{location}:{line}") from None
-    return text.replace("\r\n", "\n").split("\n")
 
 
 def macro_names(lines: list[str]) -> dict[str, bool]:
@@ -106,7 +111,7 @@ def macro_names(lines: list[str]) -> dict[str, bool]:
     return {
         match[1]: ":vararg" in match[2].lower()
         for line in lines
-        if "." in line and (match := _MACRO_LINE.match(line))
+        if (".m" in line or ".M" in line) and (match := _MACRO_LINE.match(line))
     }
 
 
@@ -126,8 +131,13 @@ def lex_source(data: bytes, location: str, macros: Mapping[str, bool]) -> Lexed:
     own = macro_names(lines)
     reading = _Reading(lines, location, {**macros, **own})
     reading.run()
-    statements, texts = tuple(reading.statements), tuple(reading.texts)
-    return Lexed(statements, texts, frozenset(reading.commented), own)
+    return Lexed(
+        tuple(reading.statements),
+        tuple(reading.texts),
+        frozenset(reading.commented),
+        own,
+        frozenset(reading.heads),
+    )
 
 
 def with_macros(lexed: Lexed, macros: Mapping[str, bool]) -> tuple[Statement, ...] | None:
@@ -139,9 +149,8 @@ def with_macros(lexed: Lexed, macros: Mapping[str, bool]) -> tuple[Statement, ..
     if any(name.startswith(".") for name in macros):
         return None
     statements = list(lexed.statements)
-    for index, text in enumerate(lexed.texts):
-        old = statements[index]
-        if old.name in macros and text:
+    for index, old in enumerate(lexed.statements):
+        if old.name in macros and (text := lexed.texts[index]):
             if index in lexed.commented:
                 return None
             name, rest = old.name, text[len(old.name) :]
@@ -159,6 +168,7 @@ class _Reading:
         self.statements: list[Statement] = []
         self.texts: list[str] = []
         self.commented: list[int] = []
+        self.heads: set[str] = set()
         self.depth = 0
 
     def run(self) -> None:
@@ -166,6 +176,15 @@ class _Reading:
         cursor, lines, known = self.cursor, self.cursor.lines, self.known
         while (number := cursor.number) <= len(lines):
             line = lines[number - 1]
+            plain = _INSTRUCTION.fullmatch(line)
+            if plain is not None and plain[2] not in known:
+                cursor.number += 1
+                text, name, operands = plain.groups("")
+                row = (number, _PLAIN_KIND, name, operands, text, self.depth, False)
+                self.statements.append(tuple.__new__(Statement, row))
+                self.texts.append(text)
+                self.heads.add(name)
+                continue
             simple = _SIMPLE.fullmatch(line)
             if simple is not None:
                 cursor.number += 1
@@ -218,6 +237,8 @@ class _Reading:
                 self.depth -= 1
                 statement = statement._replace(depth=self.depth)
         self.statements.append(statement)
+        if text:
+            self.heads.add(text[: len(statement.name)])
         # Mostly they are equal, and one is enough to hold.
         self.texts.append(statement.text if statement.text == text else text)
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from netra_build.asm.statement import MACRO_ENDS, Statement
 
 _WORD = re.compile(r"(?:[A-Za-z0-9_.$@?]|\\(?:\(\)|@|[A-Za-z0-9_.$]+)?)+")
+_BOUNDS = MACRO_ENDS | {".macro"}
 _PLAIN_WORD = re.compile(r"[A-Za-z0-9_.$@?]+")
 _EXPANDED = re.compile(r"\\(?:\(\)|@|[A-Za-z0-9_.$]+)?")
 _PARAMETER = re.compile(r"(?:\\\(\))*\\[A-Za-z0-9_.$]+(?:\\\(\))*")
@@ -27,7 +28,10 @@ class Block:
 
     @property
     def words(self) -> frozenset[str]:
-        """The words that stand here whole, whatever a macro's arguments are."""
+        """The words that stand here whole, whatever a macro's arguments are.
+
+        Those with a capital letter, that is: only macros that have one are ever looked for.
+        """
         return self._words[0]
 
     @property
@@ -38,7 +42,7 @@ class Block:
     @cached_property
     def _words(self) -> tuple[frozenset[str], frozenset[re.Pattern[str]]]:
         lines = self.text.split("\n")
-        plain = [line for line in lines if "\\" not in line]
+        plain = [line for line in lines if "\\" not in line and not line.islower()]
         words = set(_PLAIN_WORD.findall("\n".join(plain)))
         open_words: set[str] = set()
         for line in lines:
@@ -52,29 +56,29 @@ class Block:
         return frozenset(words), frozenset(map(_pattern, open_words))
 
 
-def macro_blocks(statements: Iterable[Statement]) -> Iterator[Block]:
+def macro_blocks(statements: Sequence[Statement]) -> Iterator[Block]:
     """Yield the definitions that stand outside every other body, and the text between them."""
-    held: list[str] = []
-    macro, depth = "", 0
-    for statement in statements:
+    start, macro, depth = 0, "", 0
+    for index, statement in enumerate(statements):
+        if statement.name not in _BOUNDS:
+            continue
         starts = statement.name == ".macro"
         if starts and depth == 0 and statement.depth == 0:
-            if held:
-                yield _block("", held)
-            held, macro = [], _defined(statement)
-        held.append(statement.text)
+            if start < index:
+                yield _block("", statements[start:index])
+            start, macro = index, _defined(statement)
         if not macro:
             continue
-        depth += starts
-        depth -= statement.name in MACRO_ENDS
+        depth += 1 if starts else -1
         if depth == 0:
-            yield _block(macro, held)
-            held, macro = [], ""
-    if held:
-        yield _block(macro if depth else "", held)
+            yield _block(macro, statements[start : index + 1])
+            start, macro = index + 1, ""
+    if start < len(statements):
+        yield _block(macro if depth else "", statements[start:])
 
 
-def _block(macro: str, lines: list[str]) -> Block:
+def _block(macro: str, statements: Sequence[Statement]) -> Block:
+    lines = [statement.text for statement in statements]
     return Block(macro, "\n".join([*lines, ""]))
 
 

@@ -105,7 +105,10 @@ def normalised_text(text: str) -> str:
     Lines end wherever Python's ``splitlines`` ends them, and blanks are Unicode white space.
     """
     if not any(word in text for word in _SPECIAL):
-        lines = (_code(line) for line in text.splitlines())
+        lines = [
+            _code(line) if "/" in line or ";" in line else " ".join(line.split())
+            for line in text.splitlines()
+        ]
         return "\n".join(filter(None, lines)) + "\n"
     kept = []
     in_debug = False

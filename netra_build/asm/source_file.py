@@ -123,15 +123,27 @@ class SourceFile:
 
 
 @dataclass(frozen=True)
-class _Plain:
+class PlainSource:
     """A file as it is when no other file defines macros, and what such macros could change."""
 
     file: SourceFile
+    data: bytes
     lexed: Lexed
-    heads: frozenset[str]
+
+    def with_macros(self, macros: Mapping[str, bool]) -> SourceFile:
+        """Return the file as it is when other files define ``macros``; ``BadInput`` as before.
+
+        Of the macros only those matter that the file names.
+        """
+        file, heads = self.file, self.lexed.heads
+        used = {head: macros[head] for head in heads & macros.keys() if head not in file.macros}
+        if not used:
+            return file
+        key = file.name, self.data, frozenset(used.items())
+        return _files.get(key, len(self.data), lambda: _read_with(self, file.name, self.data, used))
 
 
-_plain_files: BoundedCache[tuple[str, bytes], _Plain] = BoundedCache(MAX_REMEMBERED_BYTES)
+_plain_files: BoundedCache[tuple[str, bytes], PlainSource] = BoundedCache(MAX_REMEMBERED_BYTES)
 _files: BoundedCache[tuple[str, bytes, frozenset[tuple[str, bool]]], SourceFile] = BoundedCache(
     MAX_REMEMBERED_BYTES
 )
@@ -142,31 +154,30 @@ def read_source(name: str, data: bytes, macros: Mapping[str, bool]) -> SourceFil
 
     Raises ``BadInput`` at file and line for what the lexer refuses, and for ``.incbin``, ``.end``,
     an include that is not certain, unbalanced conditions, macros or repeats, and text that could
-    become an include when a macro expands. A file that many units share is read once: of the
-    macros of others only those matter that the file names.
+    become an include when a macro expands.
     """
     try:
-        plain = _plain_files.get((name, data), len(data), lambda: _read_plain(name, data))
+        plain = plain_source(name, data)
     except BadInput:
         if not macros:
             raise
         # With the macros another fault may come first, or what looks like a fault calls one.
         return _read_with(None, name, data, macros)
-    own = plain.file.macros
-    used = {head: macros[head] for head in plain.heads & macros.keys() if head not in own}
-    if not used:
-        return plain.file
-    key = name, data, frozenset(used.items())
-    return _files.get(key, len(data), lambda: _read_with(plain, name, data, used))
+    return plain.with_macros(macros)
 
 
-def _read_plain(name: str, data: bytes) -> _Plain:
+def plain_source(name: str, data: bytes) -> PlainSource:
+    """Read one file as ``read_source`` does without macros; one that units share is read once."""
+    return _plain_files.get((name, data), len(data), lambda: _read_plain(name, data))
+
+
+def _read_plain(name: str, data: bytes) -> PlainSource:
     lexed = lex_source(data, name, {})
-    return _Plain(_verified(name, lexed.statements, lexed.macros), lexed, lexed.heads())
+    return PlainSource(_verified(name, lexed.statements, lexed.macros), data, lexed)
 
 
 def _read_with(
-    plain: _Plain | None, name: str, data: bytes, macros: Mapping[str, bool]
+    plain: PlainSource | None, name: str, data: bytes, macros: Mapping[str, bool]
 ) -> SourceFile:
     """Read a file, again if it was read, that calls macros of others: arguments are text."""
     statements = with_macros(plain.lexed, macros) if plain else None
@@ -182,7 +193,8 @@ def _verified(
 ) -> SourceFile:
     walk = _Walk(name, statements)
     for index, statement in enumerate(statements):
-        if statement.kind is _DIRECTIVE or _CAN_TRICK.search(statement.operands):
+        operands = statement.operands
+        if statement.kind is _DIRECTIVE or '"' in operands or "." in operands:
             walk.visit(index)
     walk.finish()
     return SourceFile(name, statements, tuple(walk.includes), tuple(walk.guards), macros)
@@ -207,9 +219,9 @@ class _Walk:
         self.open: list[_Open] = []
         self.includes: list[Include] = []
         self.guards: list[GuardSpan] = []
-        self.has_altmacro = any(s.name == ".altmacro" for s in statements)
 
     def visit(self, index: int) -> None:
+        """Look at a statement; those that are no directive matter for strings and dots alone."""
         statement = self.statements[index]
         if statement.kind is Kind.METADATA:
             return
@@ -313,9 +325,9 @@ class _Walk:
         if "\\" in statement.name and statement.kind is not Kind.LABEL:
             raise self._error(statement, "statement made by a macro takes a string")
         if statement.name == ".irpc" or (
-            self.has_altmacro
-            and statement.kind is not Kind.DIRECTIVE
+            statement.kind is not Kind.DIRECTIVE
             and _ANGLE_TEXT.search(operands)
+            and any(other.name == ".altmacro" for other in self.statements)
         ):
             raise self._error(statement, "quote could become part of a statement")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from netra_build.asm.lexer import decode_source, lex, macro_names
+from netra_build.asm.lexer import decode_source, lex, lex_source, macro_names
 from netra_build.asm.statement import Kind, Statement, collapse_blanks, split_labels
 from netra_build.core.errors import BadInput
 
@@ -116,6 +116,42 @@ def test_metadata_keeps_its_indentation_and_loses_its_comments():
         (8, Kind.DIRECTIVE, ".end_amdgpu_metadata"),
         (9, Kind.INSTRUCTION, "s_nop 0"),
     ]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "s_endpgm",
+        "\tv_add_f32 v1, v2, v3",
+        "  v_add_f32  v1,  v2",
+        "v_add_f32 v1,\tv2",
+        "s_nop 0 ",
+        "s_nop\t0",
+        "CALL a,  b ",
+        "REST a  b",
+        ".set N, 1",
+        ".SET  N , 1",
+        '\t.include "folder/file.inc"',
+        '.ascii  "a // b ; c",  "d  e" ',
+        '.ascii "a""b"',
+        "x = 1",
+        "lead: s_nop 0",
+        "a.b$c (1 == 2)",
+        "v_mov_b32 v1, v[2:3] row_shr:1",
+    ],
+)
+def test_a_line_says_the_same_when_a_comment_makes_it_unusual(line: str):
+    macros = {"CALL": False, "REST": True}
+    plain, careful = (lex(text.encode(), "k.s", macros) for text in (line, f"{line}// c"))
+    assert [s._replace(has_comment=True) for s in plain if s.kind is not Kind.LABEL] == [
+        s for s in careful if s.kind is not Kind.LABEL
+    ]
+
+
+def test_words_that_would_call_a_macro_are_told():
+    source = b"\tCALL 1\n.Set N, 1\n v_x  2 // c\nlabel: s_y 1\nN = 2\n.amdgpu_metadata\n---\n"
+    found = lex_source(source + b".end_amdgpu_metadata\n", "k.s", {})
+    assert found.heads == {"CALL", ".Set", "v_x", "s_y", ".amdgpu_metadata"}
 
 
 def test_macros_are_found_with_their_rest_of_line():

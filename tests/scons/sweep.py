@@ -268,12 +268,12 @@ def _pass_lines(running: subprocess.Popen[bytes], most: int = 10**9) -> None:
 
 
 def build_killed(checkout: Checkout, rng: random.Random) -> None:
-    """Start a build and kill all of it at some moment."""
+    """Start a build and kill it at some moment: all of it, or the building process alone."""
     _number(checkout, rng)
     with checkout.started() as running:
         _pass_lines(running, rng.randrange(25))
         with suppress(ProcessLookupError):
-            os.killpg(running.pid, signal.SIGKILL)
+            rng.choice((os.killpg, os.kill))(running.pid, signal.SIGKILL)
 
 
 def build_without_room(checkout: Checkout, rng: random.Random) -> None:

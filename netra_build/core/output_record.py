@@ -15,29 +15,28 @@ import json
 import threading
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from netra_build.core.digests import blake3_hex
 from netra_build.core.disk import Disk
 from netra_build.core.errors import BadInput
-from netra_build.core.stamps import Stamp, is_recent, own_stamp_of
+from netra_build.core.file_columns import (
+    NO_STAMP,
+    Row,
+    check_texts,
+    columns_of,
+    groups_in,
+    rows_in,
+)
+from netra_build.core.stamps import is_recent, own_stamp_of
 from netra_build.core.tally import Paths
 
 FILE_NAME = "outputs.json"
-FORMAT = "netra-outputs-3"
+FORMAT = "netra-outputs-4"
 
 
-@dataclass(frozen=True)
-class Written:
-    """The digest that was written under a path, and a stamp that vouches for it, if one does."""
-
-    digest: str
-    stamp: Stamp | None = None
-
-
-@dataclass(frozen=True)
-class Made:
+class Made(NamedTuple):
     """The outputs of one action in the order of their roles, and what they were made by."""
 
     outputs: Paths
@@ -54,15 +53,20 @@ class OutputRecord:
         self.disk = disk
         self._lock = threading.Lock()
         self._written, self._made = self._read()
+        """Each file's stamp, or ``NO_STAMP`` when none vouches for it, and what was written."""
+        self._vouched: dict[str, Row] = {}
+        """Files that were seen in this build to have the stamp that vouches for them."""
         self._is_changed = False
         if verify:
-            self._written = {p: Written(known.digest) for p, known in self._written.items()}
+            self._written = {path: (NO_STAMP, row[1]) for path, row in self._written.items()}
 
     def note(self, written: Mapping[str, str]) -> None:
         """Remember the BLAKE3 digests of files that were just written."""
         with self._lock:
             self._forget_makers(written)
-            self._written.update({path: Written(digest) for path, digest in written.items()})
+            for path in written:
+                self._vouched.pop(path, None)
+            self._written.update({path: (NO_STAMP, digest) for path, digest in written.items()})
             self._is_changed = True
 
     def note_action(self, outputs: Paths, digest: str) -> None:
@@ -84,22 +88,31 @@ class OutputRecord:
         made = self._made.get(outputs[0])
         return made.action if made is not None and made.outputs == outputs else None
 
-    def confirmed(self, path: str) -> tuple[Stamp, str] | None:
+    def confirmed(self, path: str) -> Row | None:
         """Return stamp and digest of a file that has the bytes that were written, else None."""
         stamp = own_stamp_of(path)
         known = self._written.get(path)
         if stamp is None or known is None:
             return None
-        if known.stamp == stamp:
-            return stamp, known.digest
+        if known[0] == stamp:
+            self._vouched[path] = known
+            return known
         moment_ns = time.time_ns()
-        if blake3_hex(self.disk.read_bytes(path)) != known.digest:
+        if blake3_hex(self.disk.read_bytes(path)) != known[1]:
             return None
+        row = stamp, known[1]
         if not is_recent(stamp[1], stamp[2], moment_ns):
             with self._lock:
-                self._written[path] = Written(known.digest, stamp)
+                self._written[path] = self._vouched[path] = row
                 self._is_changed = True
-        return stamp, known.digest
+        return row
+
+    def once_confirmed(self, path: str) -> Row | None:
+        """Return what ``confirmed`` has said of a file in this build, or says now.
+
+        The file may have been altered since. Then it has another stamp, as whoever compares sees.
+        """
+        return self._vouched.get(path) or self.confirmed(path)
 
     def knows(self, path: str) -> bool:
         """Tell whether one of our actions is on record as having written ``path``."""
@@ -110,20 +123,30 @@ class OutputRecord:
         with self._lock:
             if not self._is_changed:
                 return
-            kept = {
-                path: [known.digest, *(known.stamp or ())]
-                for path, known in self._written.items()
-                if self.disk.is_file(path)
-            }
-            unique = {made.outputs: made for made in self._made.values()}
-            makers = [
-                [made.action, *made.outputs]
-                for made in unique.values()
-                if all(path in kept for path in made.outputs)
-            ]
-            document = {"format": FORMAT, "outputs": kept, "actions": makers}
-            self.disk.write_bytes(self.path, json.dumps(document).encode("utf-8"))
+            self.disk.write_bytes(self.path, json.dumps(self._document()).encode("utf-8"))
             self._is_changed = False
+
+    def _document(self) -> dict[str, object]:
+        """Return what is kept as JSON: the outputs of each action one after the other come first.
+
+        A file that was seen in this build is not looked for again.
+        """
+        written, vouched = self._written, self._vouched
+        gone = {p for p in written if p not in vouched and not self.disk.is_file(p)}
+        unique = {made.outputs: made.action for made in self._made.values()}
+        makers = {
+            outputs: action
+            for outputs, action in unique.items()
+            if gone.isdisjoint(outputs) and all(path in written for path in outputs)
+        }
+        rows = {path: written[path] for outputs in makers for path in outputs}
+        rows.update({path: row for path, row in written.items() if path not in gone})
+        return {
+            "format": FORMAT,
+            "files": columns_of(rows),
+            "actions": list(makers.values()),
+            "counts": list(map(len, makers)),
+        }
 
     def _forget_makers(self, paths: Iterable[str]) -> None:
         """Drop every action that is on record as having made one of these files."""
@@ -132,7 +155,7 @@ class OutputRecord:
             for output in made.outputs if made is not None else ():
                 self._made.pop(output, None)
 
-    def _read(self) -> tuple[dict[str, Written], dict[str, Made]]:
+    def _read(self) -> tuple[dict[str, Row], dict[str, Made]]:
         """Return what is on file; a record that cannot be read knows nothing."""
         if not self.disk.is_file(self.path):
             return {}, {}
@@ -140,27 +163,10 @@ class OutputRecord:
             found = json.loads(self.disk.read_bytes(self.path))
             if found["format"] != FORMAT:
                 return {}, {}
-            written = {path: _entry(row) for path, row in found["outputs"].items()}
-            makers = [_made(row) for row in found["actions"]]
+            written, actions = rows_in(found["files"]), found["actions"]
+            check_texts(actions)
+            groups = groups_in(written, found["counts"])
+            makers = [Made(*row) for row in zip(groups, actions, strict=True)]
             return written, {path: made for made in makers for path in made.outputs}
         except (BadInput, ValueError, TypeError, KeyError, AttributeError, RecursionError):
             return {}, {}
-
-
-def _entry(row: list[str | int]) -> Written:
-    """Return an entry of the record; ``TypeError`` or ``ValueError`` for what is none."""
-    digest, *stamp = row
-    if not isinstance(digest, str) or not all(type(number) is int for number in stamp):
-        raise TypeError("no entry")
-    if not stamp:
-        return Written(digest)
-    size, mtime_ns, ctime_ns, inode, device = (int(number) for number in stamp)
-    return Written(digest, (size, mtime_ns, ctime_ns, inode, device))
-
-
-def _made(row: list[str]) -> Made:
-    """Return an action of the record; ``TypeError`` or ``ValueError`` for what is none."""
-    action, first, *others = row
-    if not isinstance(row, list) or not all(isinstance(text, str) for text in row):
-        raise TypeError("no action")
-    return Made((first, *others), action)

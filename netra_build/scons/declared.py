@@ -72,7 +72,7 @@ class Declared:
         self._store: Store | None = None
         self._is_store_known = False
         self._is_trouble_said = False
-        self._absolute: dict[str, str] = {}
+        self._absolute: dict[Paths, Paths] = {}
         self._lock = threading.Lock()
         self._hands: Hands | None = None
         self._asked_for_hands = 0
@@ -115,7 +115,7 @@ class Declared:
         outputs: dict[str, tuple[Stamp, str]] = {}
         for step in self._steps_done():
             for path, name in zip(step.output_paths, self._names(step), strict=True):
-                confirmed = step.standing.record.confirmed(path)
+                confirmed = step.standing.record.once_confirmed(path)
                 if confirmed is None:
                     return None
                 outputs[name] = confirmed
@@ -135,10 +135,10 @@ class Declared:
 
     def _names(self, step: Step) -> Paths:
         """Return the absolute paths of a step's outputs."""
-        for path in step.output_paths:
-            if path not in self._absolute:
-                self._absolute[path] = absolute(path)
-        return tuple(map(self._absolute.__getitem__, step.output_paths))
+        found = self._absolute.get(step.output_paths)
+        if found is None:
+            found = self._absolute[step.output_paths] = tuple(map(absolute, step.output_paths))
+        return found
 
     def traced_products(self) -> list[tuple[str, str, frozenset[str]]]:
         """Return the folders that hold a whole product alone, each with its seal and all names."""

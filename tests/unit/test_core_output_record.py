@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import os
+import time
 from pathlib import Path
 
 import pytest
@@ -9,6 +12,9 @@ import pytest
 from netra_build.core.digests import blake3_hex
 from netra_build.core.disk import RealDisk
 from netra_build.core.output_record import OutputRecord
+from netra_build.core.stamps import own_stamp_of
+
+DAY_NS = 86_400 * 10**9
 
 
 def recorded(tmp_path: Path, text: str = "made") -> tuple[Path, Path]:
@@ -104,13 +110,113 @@ def test_an_action_without_one_of_its_files_leaves_the_record(tmp_path: Path) ->
     assert again(record).action_digest((first, second)) is None
 
 
-@pytest.mark.parametrize("actions", ["3", "[[]]", '[["d"]]', '["ab"]', '[["d", 3]]', "{}"])
-def test_a_record_of_damaged_actions_knows_nothing(tmp_path: Path, actions: str) -> None:
-    record, first, _ = noted(tmp_path)
+ODD: tuple[tuple[str, object], ...] = (
+    ("format", "netra-outputs-3"),
+    ("files", None),
+    ("files.names", "ab"),
+    ("files.names", [1, 2]),
+    ("files.names", ["a"]),
+    ("files.names", ["a", "a"]),
+    ("files.stamps", [0] * 9),
+    ("files.stamps", [0] * 15),
+    ("files.stamps", [0] * 9 + [0.5]),
+    ("files.stamps", [0] * 9 + [True]),
+    ("files.stamps", "0000000000"),
+    ("files.digests", ["d"]),
+    ("files.digests", ["d", 1]),
+    ("files.digests", {}),
+    ("actions", 3),
+    ("actions", "d"),
+    ("actions", [3]),
+    ("actions", []),
+    ("actions", ["d", "e"]),
+    ("counts", 2),
+    ("counts", [3]),
+    ("counts", [-1]),
+    ("counts", [2, 0]),
+    ("counts", ["2"]),
+    ("counts", [True]),
+    ("counts", []),
+)
+
+
+@pytest.mark.parametrize(("key", "value"), ODD)
+def test_a_record_of_another_form_knows_nothing(tmp_path: Path, key: str, value: object) -> None:
+    record, first, second = noted(tmp_path)
     record.save()
-    text = record.path.read_text()
-    start, end = text.index("[[", text.index('"actions"')), text.rindex("]]") + 2
-    record.path.write_text(text[:start] + actions + text[end:])
+    document = json.loads(record.path.read_text())
+    assert OutputRecord(record.path, RealDisk()).knows(first)
+    part = document["files"] if "." in key else document
+    part[key.rpartition(".")[2]] = value
+    record.path.write_text(json.dumps(document))
     read = OutputRecord(record.path, RealDisk())
-    assert read.knows(first) == (actions == "{}")
-    assert read.action_digest((first,)) is None
+    assert (read.knows(first), read.knows(second)) == (False, False)
+    assert read.action_digest((first, second)) is None
+
+
+def test_actions_come_back_with_their_own_outputs(tmp_path: Path) -> None:
+    record, first, second = noted(tmp_path)
+    others = [tmp_path / name for name in ("0-alone", "third", "fourth")]
+    for path in others:
+        path.write_text(path.name)
+    alone, third, fourth = map(str, others)
+    record.note({str(path): blake3_hex(path.name.encode()) for path in others})
+    record.note_action((fourth, third), "d2")
+    read = again(record)
+    assert read.action_digest((first, second)) == "d1"
+    assert read.action_digest((fourth, third)) == "d2"
+    assert read.action_digest((alone,)) is None
+    for path in others:
+        assert read.confirmed(str(path)) == (
+            own_stamp_of(str(path)),
+            blake3_hex(path.name.encode()),
+        )
+
+
+def aged(tmp_path: Path) -> tuple[OutputRecord, str]:
+    """Return a record that has seen its one output at rest, and the output's path."""
+    output, path = recorded(tmp_path)
+    document = json.loads(path.read_text())
+    stamp = own_stamp_of(str(output))
+    assert stamp is not None
+    document["files"]["stamps"] = [*stamp]  # as it is noted once the file is not young any more
+    path.write_text(json.dumps(document))
+    return OutputRecord(path, RealDisk()), str(output)
+
+
+def test_a_file_is_looked_at_once_unless_that_is_asked_again(tmp_path: Path) -> None:
+    record, output = aged(tmp_path)
+    first = record.once_confirmed(output)
+    assert first == (own_stamp_of(output), blake3_hex(b"made"))
+    Path(output).write_text("other")
+    assert record.once_confirmed(output) == first
+    assert record.confirmed(output) is None
+
+
+def test_what_was_written_since_is_looked_at_anew(tmp_path: Path) -> None:
+    record, output = aged(tmp_path)
+    first = record.once_confirmed(output)
+    Path(output).write_text("new")
+    record.note({output: blake3_hex(b"new")})
+    assert record.once_confirmed(output) == (own_stamp_of(output), blake3_hex(b"new"))
+    assert record.once_confirmed(output) != first
+
+
+def test_a_file_whose_stamp_says_nothing_is_looked_at_each_time(tmp_path: Path) -> None:
+    """One that was written just now may change again without a new stamp."""
+    output, path = recorded(tmp_path)
+    os.utime(output, ns=(time.time_ns() + DAY_NS, time.time_ns() + DAY_NS))
+    record = OutputRecord(path, RealDisk())
+    assert record.once_confirmed(str(output)) is not None
+    output.write_text("mad3")
+    assert record.once_confirmed(str(output)) is None
+
+
+def test_verify_trusts_no_stamp(tmp_path: Path) -> None:
+    aged(tmp_path)
+    output, path = tmp_path / "output", tmp_path / "work" / "outputs.json"
+    document = json.loads(path.read_text())
+    document["files"]["digests"] = ["0" * 64]
+    path.write_text(json.dumps(document))
+    assert OutputRecord(path, RealDisk()).confirmed(str(output)) is not None
+    assert OutputRecord(path, RealDisk(), verify=True).confirmed(str(output)) is None

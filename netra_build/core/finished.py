@@ -15,6 +15,7 @@ from typing import Any
 
 from netra_build.core.disk import Disk
 from netra_build.core.errors import NetraError
+from netra_build.core.file_columns import Row, columns_of
 from netra_build.core.folder_names import folder_stamps
 from netra_build.core.front_door import (
     FORMAT,
@@ -24,15 +25,15 @@ from netra_build.core.front_door import (
     hash_file,
     look_below,
     manifest_path,
+    names_digest,
     seal_of,
 )
+from netra_build.core.noted import NotedDigests
 from netra_build.core.recording_disk import Listing, Looks, absolute
-from netra_build.core.stamps import Stamp, is_recent, own_stamp_of, stamp_of
+from netra_build.core.stamps import is_recent, own_stamp_of, stamp_of
 from netra_build.core.streams import file_digest
 
 MOST_MANIFESTS = 64
-
-Row = tuple[int, int, int, int, int, str]
 
 
 class Unsteady(Exception):
@@ -50,16 +51,18 @@ class Finished:
     """When the collection of what follows began; what is younger is not trusted by its stamp."""
     base: str
     """Folder with a slash at the end; names below it are kept relative to it."""
-    outputs: Mapping[str, tuple[Stamp, str]] = field(default_factory=dict)
+    outputs: Mapping[str, Row] = field(default_factory=dict)
     """Absolute path of every output to its stamp and the digest that was written."""
     products: Mapping[str, Iterable[str]] = field(default_factory=dict)
     """Absolute folder of every product to the names of all files that may lie in it."""
     said: Iterable[str] = ()
     is_shared: bool = False
     """Whether another front that is asked the same would make the same."""
+    noted: NotedDigests = field(default_factory=NotedDigests)
+    """What the manifest before this one says of files: they need not be hashed again."""
 
 
-def confirmed(written: Mapping[str, str]) -> dict[str, tuple[Stamp, str]] | None:
+def confirmed(written: Mapping[str, str]) -> dict[str, Row] | None:
     """Return stamp and digest of files by absolute path; None unless they are as written."""
     found = {}
     for path, digest in written.items():
@@ -100,14 +103,15 @@ def _manifest(request: Request, finished: Finished) -> dict[str, Any]:
         "environment": dict(looks.environment),
         "answers": _answers(finished),
         "listings": _listings(finished),
-        "inputs": {_short(path, finished): row for path, row in inputs.items()},
+        "inputs": _columns(inputs, finished),
         "links": _links(inputs, finished),
-        "outputs": {
-            _short(path, finished): (*stamp, digest)
-            for path, (stamp, digest) in finished.outputs.items()
-        },
+        "outputs": _columns(finished.outputs, finished),
         "said": list(finished.said),
     }
+
+
+def _columns(rows: Mapping[str, Row], finished: Finished) -> dict[str, Any]:
+    return columns_of({_short(path, finished): row for path, row in rows.items()})
 
 
 def _input(path: str, finished: Finished) -> Row:
@@ -120,8 +124,8 @@ def _input(path: str, finished: Finished) -> Row:
         # Its time alone cannot say that it was read in this state.
         if digest is None or _hashed(path) != digest:
             raise Unsteady(f'"{path}" changed while the build ran, or right before')
-        return (*stamp, digest)
-    return (*stamp, digest if digest is not None else _settled(path))
+        return stamp, digest
+    return stamp, digest or finished.noted.digest(path, stamp) or _settled(path)
 
 
 def _settled(path: str) -> str:
@@ -166,7 +170,7 @@ def _listing(listing: Listing, expected: tuple[str, ...]) -> dict[str, Any]:
         "folder": folder,
         "suffix": suffix,
         "skipped": skipped,
-        "names": names,
+        "names": names_digest(names),
         "stamps": stamps,
     }
 

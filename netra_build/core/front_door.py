@@ -16,11 +16,13 @@ from typing import Any
 from blake3 import blake3
 
 from netra_build.core.distributions import found_imports
+from netra_build.core.file_columns import each_stamp
 from netra_build.core.folder_names import entries_below, folder_stamp, names_below
-from netra_build.core.stamps import KIND_OF_FILE, REGULAR, is_recent
+from netra_build.core.stamps import KIND_OF_FILE, REGULAR, is_recent, status_state
 
-FORMAT = "netra-finished-1"
+FORMAT = "netra-finished-2"
 FOLDER = ".netra-finished"
+NOTED = ("base", "written_ns", "inputs")
 MAX_MANIFEST_BYTES = 256 * 1024 * 1024
 
 Request = Mapping[str, Any]
@@ -46,13 +48,22 @@ class NotAsItWas(Exception):
 class Verdict:
     """What the door found: whether there is nothing to do, and if so what to say."""
 
-    def __init__(self, reason: str = "", inputs: int = 0, outputs: int = 0, said: Any = ()) -> None:
+    def __init__(
+        self,
+        reason: str = "",
+        inputs: int = 0,
+        outputs: int = 0,
+        said: Any = (),
+        noted: Mapping[str, Any] | None = None,
+    ) -> None:
         self.reason = reason
         """Why the full evaluation is needed; empty when there is nothing to do."""
         self.inputs = inputs
         self.outputs = outputs
         self.said = tuple(said)
         """Lines that the finished request printed and that belong to its result."""
+        self.noted = noted or {}
+        """Of a manifest that something differs from, what ``NotedDigests`` needs."""
 
     def line(self) -> str:
         """Return the closing line of a request that has nothing to do."""
@@ -118,10 +129,11 @@ def judge(
                 raise NotAsItWas(f"{name} has another value")
         check_inputs(manifest, verify)
         check_files(manifest, "outputs", verify)
-        counts = len(manifest["inputs"]), len(manifest["outputs"])
-        return Verdict("", *counts, _lines(manifest["said"]))
+        inputs, outputs = (len(manifest[part]["names"]) for part in ("inputs", "outputs"))
+        return Verdict("", inputs, outputs, _lines(manifest["said"]))
     except NotAsItWas as difference:
-        return Verdict(str(difference))
+        noted = {part: manifest[part] for part in NOTED} if not verify else None
+        return Verdict(str(difference), noted=noted)
     except UNREADABLE:
         return Verdict("no usable manifest")
 
@@ -187,7 +199,7 @@ def _check_listing(listing: Mapping[str, Any], written_ns: int, verify: bool) ->
     if is_same and listing["stamps"]:
         return
     folder, skipped = listing["folder"], listing["skipped"]
-    if list(look_below(folder, listing["suffix"], skipped)) != listing["names"]:
+    if names_digest(look_below(folder, listing["suffix"], skipped)) != listing["names"]:
         raise NotAsItWas(f'other files lie in "{folder}"')
 
 
@@ -198,30 +210,30 @@ def look_below(folder: str, suffix: str | None, skipped: Collection[str]) -> tup
     return names_below(folder, suffix, skipped)
 
 
+def names_digest(names: Iterable[str]) -> str:
+    """Return the BLAKE3 of names in their order; they are only ever compared."""
+    text = "\0".join(names)
+    return str(blake3(text.encode("utf-8", "surrogateescape")).hexdigest())
+
+
 def check_files(manifest: Mapping[str, Any], part: str, verify: bool) -> None:
     """Raise ``NotAsItWas`` for the first file of a part that has other contents, or is none.
 
     An output has to be a regular file itself; an input may be reached through links.
     """
-    base, written_ns = manifest["base"], manifest["written_ns"]
+    base, written_ns, files = manifest["base"], manifest["written_ns"], manifest[part]
     ask = os.lstat if part == "outputs" else os.stat
-    for name, (size, mtime_ns, ctime_ns, inode, device, digest) in manifest[part].items():
+    stamps = each_stamp(files["stamps"])
+    for name, stamp, digest in zip(files["names"], stamps, files["digests"], strict=True):
         path = base + name if name[:1] != "/" else name
         try:
             now = ask(path)
         except OSError:
             raise NotAsItWas(f'"{name}" is gone') from None
-        if (
-            not verify
-            and now.st_mtime_ns == mtime_ns
-            and now.st_ctime_ns == ctime_ns
-            and now.st_size == size
-            and now.st_ino == inode
-            and now.st_dev == device
-            and not is_recent(mtime_ns, ctime_ns, written_ns)
-        ):
+        is_same = not verify and status_state(now) == stamp
+        if is_same and not is_recent(stamp[1], stamp[2], written_ns):
             continue
-        if now.st_mode & KIND_OF_FILE != REGULAR or now.st_size != size:
+        if now.st_mode & KIND_OF_FILE != REGULAR or now.st_size != stamp[0]:
             raise NotAsItWas(f'"{name}" changed')
         if os.path.realpath(path) != manifest["links"].get(name, path):
             raise NotAsItWas(f'"{name}" lies elsewhere now')

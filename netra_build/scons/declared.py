@@ -18,6 +18,7 @@ from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput, NetraError
 from netra_build.core.execute import Execution
 from netra_build.core.hands import Begin, Hands, most_hands
+from netra_build.core.noted import NotedDigests
 from netra_build.core.output_record import FILE_NAME as OUTPUTS_NAME
 from netra_build.core.output_record import OutputRecord
 from netra_build.core.recording_disk import Looks, absolute
@@ -63,6 +64,8 @@ class Declared:
         """What was looked at in the library."""
         self.system_looks = Looks(self.looks.started_ns)
         """What was looked at for the tool chain."""
+        self.noted = NotedDigests()
+        """What the manifest of the same request says of its inputs."""
         self.verify = False
         self.has_front = False
         """Whether somebody else calls ``finish``, once all is said about the build."""

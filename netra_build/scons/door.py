@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import SCons.Script.Main
 
@@ -44,6 +45,8 @@ class Door:
         self.request = front_door.scons_request(str(Path.cwd()), counted, targets)
         is_known = all(target in NAMED_TARGETS for target in targets)
         self.is_usable = is_known and _are_sound(variables) and _is_plain()
+        self.noted: Mapping[str, Any] = {}
+        """What the manifest of the same request says of its inputs, if something differs."""
 
     def has_nothing_to_do(self) -> bool:
         """Take the build folder's lock; tell, and say, whether all is as it was left.
@@ -64,6 +67,7 @@ class Door:
                 for line in (*verdict.said, *([] if is_silent else [f"netra: {verdict.line()}"])):
                     print(line)
                 return True
+            self.noted = verdict.noted
         front_door.forget(BUILD, self.request)
         return False
 

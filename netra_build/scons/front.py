@@ -16,6 +16,7 @@ from netra_build.choose.why_text import why_text
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import EXIT_BAD_INPUT, NetraError
 from netra_build.core.finished import Finished, write_manifest
+from netra_build.core.noted import NotedDigests
 from netra_build.core.recording_disk import RecordingEnvironment, absolute, joined
 from netra_build.core.store_place import store_place
 from netra_build.core.tally import Counts, Ending
@@ -39,6 +40,7 @@ def declare(env: Any, door: Door) -> int | None:
     """
     declared: Declared = env["NETRA_DECLARED"]
     declared.has_front = True
+    declared.noted = NotedDigests(door.noted)
     environment = RecordingEnvironment(door.environment, declared.looks)
     try:
         values = read_variables(door.variables, door.targets)
@@ -124,6 +126,7 @@ def _write_manifest(env: Any, door: Door, moment_ns: int) -> None:
         products={folder: names for folder, _, names in declared.traced_products()},
         is_shared=not declared.has_path_tools,
         said=[*declared.said, *(f"netra: {note}" for note in declared.notes)],
+        noted=declared.noted,
     )
     try:
         is_whole = not write_manifest(RealDisk(), BUILD, door.request, finished)

@@ -81,6 +81,7 @@ def _remember(
         products=products,
         said=trace.said,
         is_shared=not declared.has_path_tools,
+        noted=declared.noted,
     )
     write_manifest(RealDisk(), BUILD, door.request, finished)
 

@@ -21,6 +21,7 @@ from project import ENGINE, Project, Run, tree_digests
 from netra_build.asm.shared_libraries import loaded_libraries
 from netra_build.asm.toolchain import Toolchain
 from netra_build.core.disk import RealDisk
+from netra_build.core.file_columns import columns_of, rows_in
 from netra_build.core.front_door import seal_of
 
 ASKED = f"engine={ENGINE}"
@@ -354,7 +355,7 @@ def test_a_script_as_a_tool_leads_past_the_door(finished: Project, tools: Path) 
 def test_all_that_runs_is_among_the_inputs(finished: Project, toolchain: Toolchain) -> None:
     """What makes an action, wherever it lies: a cache of ours must not hide it from the record."""
     (name,) = manifests(finished)
-    inputs = read_manifest(finished.path(MANIFESTS) / name)["inputs"]
+    inputs = read_manifest(finished.path(MANIFESTS) / name)["inputs"]["names"]
     for program in (toolchain.assembler, toolchain.linker, toolchain.disassembler):
         assert str(program.path) in inputs
         for _, path in loaded_libraries(program.path, toolchain.library_path, RealDisk()):
@@ -380,10 +381,10 @@ def test_an_input_left_out_of_the_manifest_would_be_missed(finished: Project, pa
     (name,) = manifests(finished)
     path = finished.path(MANIFESTS) / name
     document = read_manifest(path)
-    found = [entry for entry in document["inputs"] if entry.startswith(part)]
-    assert found
-    for entry in found:
-        del document["inputs"][entry]
+    rows = rows_in(document["inputs"])
+    left = {entry: row for entry, row in rows.items() if not entry.startswith(part)}
+    assert len(left) < len(rows)
+    document["inputs"] = columns_of(left)
     body = json.dumps(document).encode()
     path.write_bytes(seal_of(body) + b"\n" + body)
     SEEDED_FAULTS[part](finished)

@@ -7,6 +7,7 @@ DOOR = {
     "netra_build.core.build_lock",
     "netra_build.core.distributions",
     "netra_build.core.errors",
+    "netra_build.core.file_columns",
     "netra_build.core.folder_names",
     "netra_build.core.front_door",
     "netra_build.core.stamps",

@@ -9,9 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from netra_build.core.digests import blake3_hex
 from netra_build.core.disk import RealDisk
+from netra_build.core.file_columns import columns_of
 from netra_build.core.finished import MOST_MANIFESTS, Finished, write_manifest
-from netra_build.core.front_door import FOLDER, judge
+from netra_build.core.front_door import FOLDER, judge, manifest_path, read_manifest
+from netra_build.core.noted import NotedDigests
 from netra_build.core.recording_disk import Looks, RecordingDisk
 from netra_build.core.streams import remember_digest
 
@@ -137,6 +140,36 @@ def test_a_digest_that_is_known_by_the_state_of_a_file_counts_for_an_old_one_onl
     assert write(tmp_path, looks) == ""
     (manifest,) = (tmp_path / "build" / FOLDER).iterdir()
     assert "0" * 64 in manifest.read_text()
+
+
+def test_an_old_input_is_not_read_when_its_digest_is_on_file_with_its_stamp(
+    tmp_path: Path,
+) -> None:
+    """A wrong digest is on file, which shows that it was taken; other stamps are not believed."""
+    looks = looks_at(tmp_path)
+    path = str(tmp_path / "lib/a.json")
+    stamp = looks.files[path][0]
+    assert stamp is not None
+    looks.files[path] = (stamp, None)
+    looks.started_ns = time.time_ns() + 10**15
+    true = blake3_hex(b"one")
+    for noted_stamp, digest in ((stamp, "0" * 64), ((*stamp[:4], stamp[4] + 1), true)):
+        inputs = columns_of({"lib/a.json": (noted_stamp, "0" * 64)})
+        noted = {"base": f"{tmp_path}/", "written_ns": looks.started_ns, "inputs": inputs}
+        assert write(tmp_path, looks, noted=NotedDigests(noted)) == ""
+        manifest = read_manifest(manifest_path(str(tmp_path / "build"), REQUEST))
+        assert manifest["inputs"]["digests"] == [digest]
+
+
+def test_what_was_read_counts_more_than_what_is_on_file(tmp_path: Path) -> None:
+    looks = looks_at(tmp_path)
+    stamp = looks.files[str(tmp_path / "lib/a.json")][0]
+    assert stamp is not None
+    looks.started_ns = time.time_ns() + 10**15
+    inputs = columns_of({"lib/a.json": (stamp, "0" * 64)})
+    noted = {"base": f"{tmp_path}/", "written_ns": looks.started_ns, "inputs": inputs}
+    assert write(tmp_path, looks, noted=NotedDigests(noted)) == ""
+    assert judge(str(tmp_path / "build"), REQUEST, {}, verify=True).reason == ""
 
 
 def test_a_product_with_more_in_it_leaves_no_manifest(tmp_path: Path) -> None:

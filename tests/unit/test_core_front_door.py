@@ -11,9 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from netra_build.core.digests import blake3_hex
 from netra_build.core.disk import RealDisk
 from netra_build.core.finished import Finished, write_manifest
 from netra_build.core.front_door import forget, judge, manifest_path, request_key, seal_of
+from netra_build.core.noted import NotedDigests
 from netra_build.core.recording_disk import Looks, RecordingDisk, RecordingEnvironment
 from netra_build.core.stamps import own_stamp_of
 
@@ -208,12 +210,22 @@ def test_a_young_entry_is_hashed_though_its_stamp_is_the_same(place: Place) -> N
     path.write_text("CONTENT of kernels/k.s")
     status = path.stat()
     stamp = [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino, status.st_dev]
-    alter(place, lambda m: m["inputs"].update({"kernels/k.s": [*stamp, "0" * 64]}))
+    alter(place, lambda m: put(m["inputs"], "kernels/k.s", stamp, "0" * 64))
     assert place.reason() == '"kernels/k.s" changed'
     # Seeded fault: were the moment of the manifest not counted, the stamp would be believed.
     alter(place, lambda m: m.update(written_ns=time.time_ns() + DAY_NS))
     assert place.reason() == ""
     assert place.reason(verify=True) == '"kernels/k.s" changed'
+
+
+def put(columns: dict, name: str, stamp: list[int], digest: str) -> None:
+    """Change the stamp and digest of one file in a part of a manifest."""
+    at = columns["names"].index(name)
+    columns["stamps"][5 * at : 5 * at + 5] = stamp
+    columns["digests"][at] = digest
+
+
+EMPTY = {"inputs": {"names": [], "stamps": [], "digests": []}, "answers": {}, "listings": []}
 
 
 def alter(place: Place, change: Callable[[dict], object]) -> None:
@@ -239,8 +251,19 @@ def test_an_edit_is_missed_without_its_entry(place: Place, part: str, edit: str)
     change, _ = EDITS[edit]
     change(place)
     assert place.reason() != ""
-    alter(place, lambda manifest: manifest.update({part: type(manifest[part])()}))
+    alter(place, lambda manifest: manifest.update({part: EMPTY.get(part, EMPTY["inputs"])}))
     assert place.reason() == ""
+
+
+def test_what_differs_leaves_the_digests_of_the_rest(trusting: Place) -> None:
+    """They are for whoever builds then; ``verify`` believes no stamp, so there are none."""
+    trusting.write("recipes/a.yaml", "other")
+    path = str(trusting.folder / "kernels/k.s")
+    stamp = own_stamp_of(path)
+    assert stamp is not None
+    verdict = judge(trusting.build, REQUEST, trusting.environment)
+    assert NotedDigests(verdict.noted).digest(path, stamp) == blake3_hex(b"content of kernels/k.s")
+    assert judge(trusting.build, REQUEST, trusting.environment, verify=True).noted == {}
 
 
 def test_environment_that_was_read_counts_and_no_other(place: Place) -> None:
@@ -284,7 +307,11 @@ def test_an_odd_manifest_is_none(place: Place, data: bytes) -> None:
 @pytest.mark.parametrize(
     ("key", "value"),
     [
-        ("inputs", {"kernels/k.s": [1, 2]}),
+        ("inputs", {"names": ["kernels/k.s"], "stamps": [1, 2], "digests": ["d"]}),
+        ("inputs", {"names": [], "stamps": [], "digests": ["d"]}),
+        ("inputs", {"names": [3], "stamps": [0] * 5, "digests": ["d"]}),
+        ("inputs", {"names": [], "stamps": []}),
+        ("inputs", {}),
         ("inputs", 3),
         ("answers", {"is_hot": {}}),
         ("listings", [{}]),

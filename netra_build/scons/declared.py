@@ -63,7 +63,9 @@ class Declared:
         self.looks = Looks(process_start_ns())
         """What was looked at in the library."""
         self.system_looks = Looks(self.looks.started_ns)
-        """What was looked at for the tool chain."""
+        """What was looked at for the tool chain, and what else runs."""
+        self.code = ""
+        """Digest of all that runs, once it is known."""
         self.noted = NotedDigests()
         """What the manifest of the same request says of its inputs."""
         self.verify = False

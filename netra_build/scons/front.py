@@ -25,7 +25,7 @@ from netra_build.scons.declared import Declared
 from netra_build.scons.door import BUILD, Door
 from netra_build.scons.live import LiveLine, can_be_redrawn
 from netra_build.scons.methods import NetraUserError
-from netra_build.scons.restoring import keep_request, restore_request, system_looks
+from netra_build.scons.restoring import keep_request, note_running, restore_request
 from netra_build.scons.steps import node_is_done
 from netra_build.scons.variables import flag, read_variables
 
@@ -42,6 +42,8 @@ def declare(env: Any, door: Door) -> int | None:
     declared.has_front = True
     declared.noted = NotedDigests(door.noted)
     environment = RecordingEnvironment(door.environment, declared.looks)
+    if door.is_usable:
+        note_running(declared)
     try:
         values = read_variables(door.variables, door.targets)
         declared.verify = flag(values, "verify")
@@ -118,7 +120,7 @@ def _write_manifest(env: Any, door: Door, moment_ns: int) -> None:
     if outputs is None or not _is_all_known_by_files(declared):
         return
     finished = Finished(
-        looks=joined(declared.looks, system_looks(declared)),
+        looks=joined(declared.looks, declared.system_looks),
         started_ns=declared.looks.started_ns,
         moment_ns=moment_ns,
         base=absolute(".") + "/",

@@ -7,18 +7,17 @@ import time
 from typing import Any
 
 from netra_build.core.build_trace import (
-    KIND,
-    Trace,
-    TracedProduct,
-    code_of,
+    Present,
+    digests_below,
     fits,
     keep_trace,
-    read_trace,
+    kept_traces,
     restore,
     trace_of,
 )
-from netra_build.core.canonical_json import Json
+from netra_build.core.canonical_json import Json, plain_canonical_bytes
 from netra_build.core.code_digest import PACKAGE_FOLDER
+from netra_build.core.digests import blake3_hex
 from netra_build.core.disk import RealDisk
 from netra_build.core.distributions import DISTRIBUTION_BY_IMPORT, installed_version
 from netra_build.core.errors import NetraError
@@ -26,12 +25,13 @@ from netra_build.core.finished import Finished, confirmed, write_manifest
 from netra_build.core.front_door import request_key
 from netra_build.core.loaded_code import note_folder, note_loaded_code
 from netra_build.core.recording_disk import Looks, absolute, joined
+from netra_build.core.trace_parts import Made, TracedProduct
 from netra_build.scons.declared import Declared
 from netra_build.scons.door import BUILD, Door
 from netra_build.scons.methods import toolchain_of
 
 
-def restore_request(env: Any, door: Door) -> Trace | None:
+def restore_request(env: Any, door: Door) -> Made | None:
     """Restore all that the request makes if the same was made elsewhere; None if it was not.
 
     Whatever stands against it, the graph decides then.
@@ -39,47 +39,47 @@ def restore_request(env: Any, door: Door) -> Trace | None:
     declared: Declared = env["NETRA_DECLARED"]
     store = declared.store(env) if door.is_usable and not door.verify else None
     key = _key(door)
-    documents = store.get_records(KIND, key) if store is not None and key else ()
-    if store is None or not documents:
+    traces = list(kept_traces(store, key)) if store is not None and key else []
+    if store is None or not traces:
         return None
     base, code = absolute(".") + "/", _code(env)
-    for document in documents:
+    present = Present(base, declared.noted)
+    for trace in traces:
         looks = Looks(declared.looks.started_ns)
         looks.environment.update(declared.looks.environment)
         try:
-            trace = read_trace(document)
-            if not fits(trace, code, base, looks):
+            if not fits(trace, code, base, looks, present):
                 continue
-            written = restore(trace, base, store)
+            written = restore(trace.made, base, store)
             if written is not None:
                 record = declared.record(env)
                 record.note(written)
-                for digest, names in trace.actions:
+                for digest, names in trace.made.actions:
                     record.note_action(names, digest)
-                _remember(declared, door, trace, looks, written)
-                return trace
+                _remember(declared, door, trace.made, looks, written)
+                return trace.made
         except NetraError:
             continue
     return None
 
 
 def _remember(
-    declared: Declared, door: Door, trace: Trace, looks: Looks, written: dict[str, str]
+    declared: Declared, door: Door, made: Made, looks: Looks, written: dict[str, str]
 ) -> None:
     """Write the manifest of what was restored."""
     moment_ns = time.time_ns()
     outputs = confirmed(written)
     if outputs is None:
         return
-    products = {absolute(product.folder): product.names for product in trace.products}
+    products = {absolute(product.folder): product.names for product in made.products}
     finished = Finished(
-        looks=joined(looks, system_looks(declared)),
+        looks=joined(looks, declared.system_looks),
         started_ns=looks.started_ns,
         moment_ns=moment_ns,
         base=absolute(".") + "/",
         outputs=outputs,
         products=products,
-        said=trace.said,
+        said=made.said,
         is_shared=not declared.has_path_tools,
         noted=declared.noted,
     )
@@ -110,15 +110,13 @@ def keep_request(env: Any, door: Door, finished: Finished) -> None:
         keep_trace(store, key, trace, finished.base, RealDisk())
 
 
-def system_looks(declared: Declared) -> Looks:
-    """Return the looks at all that runs: tool chain, Python, our package, the SConstruct."""
-    looks = joined(Looks(declared.looks.started_ns), declared.system_looks)
+def note_running(declared: Declared) -> None:
+    """Note all that runs as it is now: Python, our package, the SConstruct.
+
+    It is done before anything is made: what is edited while the build runs is then seen.
+    """
+    looks = declared.system_looks
     note_loaded_code(looks, ["scons"])
-    _note_front(looks)
-    return looks
-
-
-def _note_front(looks: Looks) -> None:
     note_folder(looks, absolute("site_scons"))
     looks.saw_file(absolute("SConstruct"))
 
@@ -130,16 +128,18 @@ def _key(door: Door) -> str:
 
 
 def _code(env: Any) -> str:
-    """Return the digest of all that runs, wherever it lies."""
-    toolchain_of(env)
-    package, front = Looks(), Looks()
-    note_folder(package, str(PACKAGE_FOLDER))
-    _note_front(front)
-    names = sorted({*DISTRIBUTION_BY_IMPORT.values(), "scons"})
-    more: dict[str, Json] = {
-        "package": code_of(package, str(PACKAGE_FOLDER), None),
-        "python": sys.version,
-        "distributions": {name: installed_version(name) or "" for name in names},
-        "tools": {**env["NETRA_DECLARED"].tool_identity},
-    }
-    return code_of(front, absolute("."), more)
+    """Return the digest of all that runs, wherever it lies; ``note_running`` has been called."""
+    declared: Declared = env["NETRA_DECLARED"]
+    if not declared.code:
+        toolchain_of(env)
+        names = sorted({*DISTRIBUTION_BY_IMPORT.values(), "scons"})
+        places = str(PACKAGE_FOLDER), absolute("site_scons"), absolute("SConstruct")
+        looks, noted = declared.system_looks, declared.noted
+        parts: dict[str, Json] = {
+            "files": [digests_below(looks, place, noted) for place in places],
+            "python": sys.version,
+            "distributions": {name: installed_version(name) or "" for name in names},
+            "tools": {**declared.tool_identity},
+        }
+        declared.code = blake3_hex(plain_canonical_bytes(parts))
+    return declared.code

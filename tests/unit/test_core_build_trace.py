@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -12,22 +13,26 @@ import pytest
 
 from netra_build.core.build_trace import (
     KIND,
+    KeptTrace,
+    Present,
     Trace,
-    TracedProduct,
-    code_of,
+    digests_below,
     fits,
     keep_trace,
-    read_trace,
+    kept_traces,
     restore,
     trace_of,
 )
 from netra_build.core.digests import blake3_hex
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput
+from netra_build.core.file_columns import columns_of
+from netra_build.core.noted import NotedDigests
 from netra_build.core.product import JOURNAL
 from netra_build.core.recording_disk import Looks, RecordingDisk
-from netra_build.core.stamps import own_stamp_of
+from netra_build.core.stamps import own_stamp_of, stamp_of
 from netra_build.core.store import Store, open_store
+from netra_build.core.trace_parts import Made, TracedProduct, read_asked, read_made
 
 OUTPUTS = {
     "build/work/k.o": "object",
@@ -85,12 +90,17 @@ def store(tmp_path: Path) -> Store:
 
 
 @pytest.fixture
-def kept(tmp_path: Path, store: Store) -> Trace:
+def kept(tmp_path: Path, store: Store) -> KeptTrace:
     """Return the trace of a build, as the store has it."""
     base = checkout(tmp_path / "first")
     keep_trace(store, "key", made_trace(base), base, RealDisk())
-    (document,) = store.get_records(KIND, "key")
-    return read_trace(document)
+    (trace,) = kept_traces(store, "key")
+    return trace
+
+
+def fitting(trace: Trace | KeptTrace, base: str, code: str = "code") -> bool:
+    """Tell whether a trace fits a checkout that nobody has looked at yet."""
+    return fits(trace, code, base, Looks(), Present(base))
 
 
 def contents(base: str) -> dict[str, str]:
@@ -100,20 +110,21 @@ def contents(base: str) -> dict[str, str]:
 
 
 def test_another_checkout_of_the_same_is_restored(
-    tmp_path: Path, store: Store, kept: Trace
+    tmp_path: Path, store: Store, kept: KeptTrace
 ) -> None:
     base = checkout(tmp_path / "elsewhere/second")
     shutil.rmtree(tmp_path / "first")
-    assert fits(kept, "code", base, Looks())
-    written = restore(kept, base, store)
+    assert fitting(kept, base)
+    written = restore(kept.made, base, store)
     assert written == {name: blake3_hex(text.encode()) for name, text in OUTPUTS.items()}
     assert contents(base) == OUTPUTS
-    assert kept.said == ("said",)
-    assert kept.actions == (("digest", tuple(OUTPUTS)),)
+    assert kept.made.said == ("said",)
+    assert kept.made.actions == (("digest", tuple(OUTPUTS)),)
+    assert kept.made.products == (PRODUCT,)
 
 
-def test_a_trace_holds_no_absolute_path(tmp_path: Path, kept: Trace) -> None:
-    text = json.dumps(kept.document())
+def test_a_trace_holds_no_absolute_path(tmp_path: Path, kept: KeptTrace) -> None:
+    text = json.dumps([kept.asked.document(), kept.made.document()])
     assert str(tmp_path) not in text
     assert '"/' not in text
 
@@ -132,62 +143,112 @@ CHANGES: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_a_checkout_that_differs_does_not_fit(tmp_path: Path, kept: Trace, change: str) -> None:
+def test_a_checkout_that_differs_does_not_fit(tmp_path: Path, kept: KeptTrace, change: str) -> None:
     base = checkout(tmp_path / "second")
     CHANGES[change](tmp_path / "second")
-    assert not fits(kept, "code", base, Looks())
+    assert not fitting(kept, base)
 
 
-def test_a_file_that_is_edited_between_two_looks_is_seen(tmp_path: Path, kept: Trace) -> None:
+def test_a_file_that_is_edited_between_two_looks_is_seen(tmp_path: Path, kept: KeptTrace) -> None:
     base = checkout(tmp_path / "second")
     path = tmp_path / "second/recipes/a.yaml"
     before = path.read_text()
-    assert fits(kept, "code", base, Looks())
+    assert fitting(kept, base)
     path.write_text(before.upper())
-    assert not fits(kept, "code", base, Looks())
+    assert not fitting(kept, base)
     path.write_text(before)
-    assert fits(kept, "code", base, Looks())
+    assert fitting(kept, base)
 
 
-def test_a_stamp_that_says_nothing_vouches_for_nothing(
-    tmp_path: Path, kept: Trace, monkeypatch: pytest.MonkeyPatch
+def test_a_file_that_is_looked_at_once_is_looked_at_in_full_before_it_counts(
+    tmp_path: Path, kept: KeptTrace
 ) -> None:
-    """Edited within one step of the clock: only the full look sees the new bytes."""
+    """Many traces are held against one look; what was edited since is seen by the full one."""
     base = checkout(tmp_path / "second")
-    monkeypatch.setattr("netra_build.core.build_trace.stamp_of", lambda path: (0, 0, 0, 0, 0))
-    assert fits(kept, "code", base, Looks())
+    present = Present(base)
+    assert fits(kept, "code", base, Looks(), present)
     (tmp_path / "second/recipes/a.yaml").write_text("other")
-    assert not fits(kept, "code", base, Looks())
+    assert present.may_fit(kept.asked)
+    assert not fits(kept, "code", base, Looks(), present)
 
 
-def test_other_code_does_not_fit(tmp_path: Path, kept: Trace) -> None:
+def test_a_digest_on_file_stands_in_for_the_first_look_alone(
+    tmp_path: Path, kept: KeptTrace
+) -> None:
+    """A wrong one on file shows that it was taken; nothing that it lets pass is believed."""
     base = checkout(tmp_path / "second")
-    assert fits(kept, "code", base, Looks())
-    assert not fits(kept, "other code", base, Looks())
+    true = kept.asked.inputs["recipes/a.yaml"]
+    for text, digest, may_fit in (("other", true, True), (None, "0" * 64, False)):
+        path = tmp_path / "second/recipes/a.yaml"
+        path.write_text(text or "content of recipes/a.yaml")
+        inputs = columns_of({"recipes/a.yaml": (stamp_of(str(path)), digest)})
+        later_ns = time.time_ns() + 10**15
+        noted = NotedDigests({"base": base, "written_ns": later_ns, "inputs": inputs})
+        assert Present(base, noted).may_fit(kept.asked) is may_fit
+        assert not fits(kept, "code", base, Looks(), Present(base, noted))
+        assert fits(kept, "code", base, Looks(), Present(base)) is (text is None)
 
 
-@pytest.mark.parametrize(("part", "change"), [("inputs", "input"), ("listings", "listed")])
+def test_other_code_does_not_fit(tmp_path: Path, kept: KeptTrace) -> None:
+    base = checkout(tmp_path / "second")
+    assert fitting(kept, base)
+    assert not fitting(kept, base, "other code")
+
+
+@pytest.mark.parametrize(
+    ("parts", "change"), [(("names", "digests"), "input"), (("listings",), "listed")]
+)
 def test_a_change_is_missed_without_its_entry(
-    tmp_path: Path, kept: Trace, part: str, change: str
+    tmp_path: Path, kept: KeptTrace, parts: tuple[str, ...], change: str
 ) -> None:
     """Seeded faults: a trace that lacks a part fits what it should not."""
     base = checkout(tmp_path / "second")
     CHANGES[change](tmp_path / "second")
-    document = kept.document()
-    document[part] = type(document[part])()
-    assert fits(read_trace(document), "code", base, Looks())
+    asked = read_asked({**kept.asked.document(), **{part: [] for part in parts}})
+    assert fitting(Trace("code", asked, kept.made), base)
 
 
-def test_a_lost_blob_restores_nothing_whole(tmp_path: Path, store: Store, kept: Trace) -> None:
+@pytest.mark.parametrize("part", ["asked", "made"])
+@pytest.mark.parametrize("data", [None, b"{}", b"[]", b'{"names": 3}'])
+def test_a_trace_whose_part_is_gone_or_is_none_is_no_trace(
+    store: Store, kept: KeptTrace, part: str, data: bytes | None
+) -> None:
+    (head,) = store.get_records(KIND, "key")
+    digest = store.put_blob(data) if data is not None else "0" * 64
+    trace = KeptTrace({**head, part: digest}, store)
+    with pytest.raises(BadInput):
+        getattr(trace, part)
+
+
+def test_what_is_no_trace_is_passed_over(store: Store, kept: KeptTrace) -> None:
+    (head,) = store.get_records(KIND, "key")
+    odd = [3, [], {**head, "format": "netra-trace-3"}, {**head, "made": 3}, {"format": None}]
+    for document in odd:
+        store.put_record(KIND, "key", document)
+    assert [trace.made for trace in kept_traces(store, "key")] == [kept.made]
+
+
+def test_traces_of_the_same_share_what_is_the_same(tmp_path: Path, store: Store) -> None:
+    """A remark that changes nothing that is made: only what was asked is kept anew."""
+    base = checkout(tmp_path / "first")
+    for text in ("one", "two"):
+        (tmp_path / "first/recipes/a.yaml").write_text(text)
+        keep_trace(store, "key", made_trace(base), base, RealDisk())
+    heads = store.get_records(KIND, "key")
+    assert len({head["asked"] for head in heads}) == 2
+    assert len({head["made"] for head in heads}) == 1
+
+
+def test_a_lost_blob_restores_nothing_whole(tmp_path: Path, store: Store, kept: KeptTrace) -> None:
     digest = blake3_hex(OUTPUTS["build/out/hsaco/k"].encode())
     (tmp_path / f"store/blobs/{digest[:2]}/{digest}").write_text("damaged")
     base = checkout(tmp_path / "second")
-    assert restore(kept, base, store) is None
+    assert restore(kept.made, base, store) is None
     assert "build/out/seal.json" not in contents(base)
     assert not store.has_blob(digest)
 
 
-def kept_by_actions(tmp_path: Path, store: Store, **others: bytes) -> Trace:
+def kept_by_actions(tmp_path: Path, store: Store, **others: bytes) -> Made:
     """Return a trace whose outputs the store has as those of actions, but for the seal."""
     base = checkout(tmp_path / "first")
     texts = {name: text.encode() for name, text in OUTPUTS.items()}
@@ -197,15 +258,15 @@ def kept_by_actions(tmp_path: Path, store: Store, **others: bytes) -> Trace:
     trace = trace_of(look(base), base, "code", build(base), made, [PRODUCT], ["said"])
     assert trace is not None
     keep_trace(store, "key", trace, base, RealDisk())
-    return trace
+    return trace.made
 
 
 def test_what_actions_have_kept_is_restored_from_there(tmp_path: Path, store: Store) -> None:
-    trace = kept_by_actions(tmp_path, store)
+    made = kept_by_actions(tmp_path, store)
     digests = [blake3_hex(text.encode()) for text in OUTPUTS.values()]
     assert [store.has_blob(digest) for digest in digests] == [False, False, True]
     base = checkout(tmp_path / "second")
-    assert restore(trace, base, store) == dict(zip(OUTPUTS, digests, strict=True))
+    assert restore(made, base, store) == dict(zip(OUTPUTS, digests, strict=True))
     assert contents(base) == OUTPUTS
 
 
@@ -213,21 +274,21 @@ def test_what_actions_have_kept_is_restored_from_there(tmp_path: Path, store: St
 def test_other_outputs_of_the_same_action_restore_nothing_whole(
     tmp_path: Path, store: Store, others: dict[str, bytes]
 ) -> None:
-    trace = kept_by_actions(tmp_path, store, **others)
+    made = kept_by_actions(tmp_path, store, **others)
     base = checkout(tmp_path / "second")
-    assert restore(trace, base, store) is None
+    assert restore(made, base, store) is None
     assert "build/out/seal.json" not in contents(base)
 
 
 def test_files_that_are_there_are_left_and_former_ones_go(
-    tmp_path: Path, store: Store, kept: Trace
+    tmp_path: Path, store: Store, kept: KeptTrace
 ) -> None:
     base = checkout(tmp_path / "second")
     RealDisk().write_bytes(Path(base, "build/work/k.o"), b"object")
     before = own_stamp_of(f"{base}build/work/k.o")
     RealDisk().write_bytes(Path(base, "build/out/old"), b"x")
     RealDisk().write_bytes(Path(base, "build/out/seal.json"), b'{"files": ["old"]}')
-    assert restore(kept, base, store) is not None
+    assert restore(kept.made, base, store) is not None
     assert contents(base) == OUTPUTS
     assert JOURNAL not in contents(base)
     assert own_stamp_of(f"{base}build/work/k.o") == before
@@ -235,36 +296,22 @@ def test_files_that_are_there_are_left_and_former_ones_go(
 
 @pytest.mark.parametrize("name", ["../escape", "build/../../escape", "kernels/k.s", "/etc/x"])
 def test_a_hostile_name_writes_nothing_outside_the_build_folder(
-    tmp_path: Path, store: Store, kept: Trace, name: str
+    tmp_path: Path, store: Store, kept: KeptTrace, name: str
 ) -> None:
     base = checkout(tmp_path / "second")
     digest = store.put_blob(b"evil")
-    document = kept.document()
-    document["made"] = f"1|{digest} {name}"
     with suppress(BadInput):
-        assert restore(read_trace(document), base, store) is None
+        assert restore(Made({name: digest}), base, store) is None
     assert not (tmp_path / "escape").exists()
     assert (tmp_path / "second/kernels/k.s").read_text() == "content of kernels/k.s"
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"format": "netra-trace-0"},
-        {"inputs": []},
-        {"answers": [[1]]},
-        {"answers": 3},
-        {"listings": [["a", "b", "c"]]},
-        {"made": None},
-        {"made": [{}, []]},
-        {"products": [["a"]]},
-        {"said": "no"},
-    ],
-)
-def test_a_document_of_another_shape_is_refused(kept: Trace, change: dict) -> None:
-    with pytest.raises(BadInput) as caught:
-        read_trace({**kept.document(), **change})
-    assert str(caught.value) == "store: not a trace"
+def test_a_product_whose_files_are_not_all_outputs_has_no_trace(tmp_path: Path) -> None:
+    base = checkout(tmp_path / "first")
+    outputs = build(base)
+    for names in (("seal.json",), (*PRODUCT.names, "more")):
+        product = TracedProduct("build/out", "seal.json", names)
+        assert trace_of(look(base), base, "code", outputs, {}, [product], []) is None
 
 
 def test_what_looks_outside_the_checkout_has_no_trace(tmp_path: Path) -> None:
@@ -287,31 +334,33 @@ def test_the_code_is_known_by_contents_not_by_place(tmp_path: Path) -> None:
         (tmp_path / name / "m.py").write_text(text)
         looks = Looks()
         looks.saw_file(str(tmp_path / name / "m.py"))
-        digests.append(code_of(looks, str(tmp_path / name), {"python": "3"}))
-    assert digests[0] == digests[1] != digests[2]
+        looks.saw_file(str(tmp_path / "a" / "m.py"))
+        digests.append(digests_below(looks, str(tmp_path / name), NotedDigests()))
+    assert digests == [{"/m.py": blake3_hex(text)} for text in (b"1", b"1", b"2")]
 
 
-@pytest.mark.parametrize(
-    "made", ["", "x", "-1", "2|a b", "0|d 0", "1|d n|d 1", "1|d n|d -1", "1|d n|d x", "9" * 5000]
-)
-def test_what_a_trace_made_is_refused_when_it_is_asked_for(
-    tmp_path: Path, store: Store, kept: Trace, made: str
-) -> None:
-    trace = read_trace({**kept.document(), "made": made})
-    base = checkout(tmp_path / "second")
-    assert fits(trace, "code", base, Looks())
-    with pytest.raises(BadInput):
-        restore(trace, base, store)
-    assert not (tmp_path / "second/build").exists()
+def test_code_that_was_edited_since_it_was_looked_at_is_unsteady(tmp_path: Path) -> None:
+    path = tmp_path / "m.py"
+    path.write_text("1")
+    looks = Looks(time.time_ns() + 10**15)
+    looks.saw_file(str(path))
+    assert digests_below(looks, str(path), NotedDigests()) == {"": blake3_hex(b"1")}
+    assert looks.unsteady == set()
+    path.write_text("22")
+    later = Looks(looks.started_ns)
+    later.files[str(path)] = (looks.files[str(path)][0], None)
+    digests_below(later, str(tmp_path), NotedDigests())
+    assert later.unsteady == {str(path)}
 
 
 def test_any_name_of_an_output_comes_back(tmp_path: Path) -> None:
     base = checkout(tmp_path / "first")
     names = [f"build/{name}" for name in ("a|b", "%7C", "%25|%", 'q"\\', "two words", "é")]
     made = {base + name: ((0, 0, 0, 0, 0), f"{number}") for number, name in enumerate(names)}
-    by = {(base + names[0], base + names[2]): "d1", (f"{base}gone", base + names[1]): "d2"}
+    by = {(base + names[2], base + names[0]): "d1", (f"{base}gone", base + names[1]): "d2"}
     trace = trace_of(look(base), base, "code", made, by, [], [])
     assert trace is not None
-    read = read_trace(json.loads(json.dumps(trace.document())))
+    read = read_made(json.loads(json.dumps(trace.made.document())))
+    assert read == trace.made
     assert read.outputs == {name: f"{number}" for number, name in enumerate(names)}
-    assert read.actions == (("d1", (names[0], names[2])),)
+    assert read.actions == (("d1", (names[2], names[0])),)

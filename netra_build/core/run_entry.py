@@ -97,15 +97,6 @@ def rest_of(entry: Entry) -> dict[str, Json]:
     }
 
 
-def read_head(document: Any) -> Head:
-    """Return a head from its JSON form; raises as ``read_entry`` does."""
-    outputs, graph, stage, subject, last, code_key, tools_key = document
-    if not outputs:
-        raise ValueError("an action without outputs")
-    _texts([*outputs, graph, stage, subject, code_key, tools_key])
-    return Head(tuple(outputs), graph, stage, subject, counted(last), code_key, tools_key)
-
-
 def _output(path: Any, name: Any, digest: Any, build: Any) -> Output:
     _texts([path, name, digest])
     return Output(path, name, digest, counted(build))

@@ -1,8 +1,8 @@
-"""The record of runs on disk: a first line about all, then a line for each action.
+"""The record of runs on disk: a first line about all, one of the heads, one for each action.
 
-A build that ran one action of thousands must not pay for the others: the head of a line is read
-with the file, the rest when somebody asks for it, and a line that did not change is written as it
-was read.
+A build that ran one action of thousands must not pay for the others: the heads are read with the
+file, the rest of an entry when somebody asks for it, and a line that did not change is written as
+it was read.
 """
 
 from __future__ import annotations
@@ -21,14 +21,12 @@ from netra_build.core.run_entry import (
     counted,
     head_of,
     read_entry,
-    read_head,
     read_shared,
     rest_of,
 )
+from netra_build.core.run_heads import heads_document, read_heads
 
-FORMAT = "netra-runs-1"
-BETWEEN = "\t"
-"""Stands between head and rest of a line; JSON in one line never holds it."""
+FORMAT = "netra-runs-2"
 
 UNREADABLE = (
     BadInput,
@@ -44,17 +42,17 @@ UNREADABLE = (
 
 @dataclass(frozen=True)
 class Line:
-    """The head of one action's entry, and the text of the whole."""
+    """The head of one action's entry, and the rest as it stands in the file."""
 
     head: Head
-    text: str
+    rest: bytes
     state: State
 
     @cached_property
     def entry(self) -> Entry | None:
         """The entry, None if the rest of the line cannot be read."""
         try:
-            rest = json.loads(self.text.partition(BETWEEN)[2])
+            rest = json.loads(self.rest.decode())
             return read_entry(self.head, rest, self.state.codes, self.state.tools)
         except UNREADABLE:
             return None
@@ -75,24 +73,21 @@ class State:
         head, made_from = head_of(entry), entry.ingredients
         self.codes[head.code_key] = dict(made_from.code)
         self.tools[head.tools_key] = dict(made_from.tools)
-        return Line(head, f"{plain_text(head)}{BETWEEN}{plain_text(rest_of(entry))}", self)
+        return Line(head, plain_text(rest_of(entry)).encode(), self)
 
 
 def read_state(data: bytes) -> State:
     """Return what a record says; one that cannot be read says nothing."""
     try:
-        first, *rest = data.decode("utf-8").rstrip("\n").split("\n")
-        document = parse_object(first.encode(), "record")
+        first, heads, *rest = data.rstrip(b"\n").split(b"\n")
+        document = parse_object(first, "record")
         requests, codes, tools = (document[key] for key in ("requests", "codes", "tools"))
         if document["format"] != FORMAT or not isinstance(requests, dict):
             return State()
         builds = counted(document["builds"])
         state = State(builds, requests, read_shared(codes), read_shared(tools))
-        # One text for all: starting the parser takes longer than a head.
-        heads = json.loads("[" + ",".join(text.partition(BETWEEN)[0] for text in rest) + "]")
-        state.lines = [
-            Line(read_head(head), text, state) for head, text in zip(heads, rest, strict=True)
-        ]
+        heads_read = read_heads(json.loads(heads.decode()))
+        state.lines = [Line(*line, state) for line in zip(heads_read, rest, strict=True)]
     except UNREADABLE:
         return State()
     return state
@@ -111,5 +106,6 @@ def state_bytes(
         "codes": {key: dict(parts) for key, parts in state.codes.items() if key in codes},
         "tools": {key: dict(parts) for key, parts in state.tools.items() if key in tools},
     }
-    texts = [canonical_text(document).rstrip(), *(one.text for one in lines)]
-    return ("\n".join(texts) + "\n").encode()
+    heads = plain_text(heads_document([one.head for one in lines]))
+    first = canonical_text(document).rstrip()
+    return b"\n".join([first.encode(), heads.encode(), *(one.rest for one in lines), b""])

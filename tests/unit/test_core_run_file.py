@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,9 @@ from workshop import Workshop
 
 from netra_build.core.carry_out import run_action
 from netra_build.core.disk import RealDisk
+from netra_build.core.run_entry import Head
 from netra_build.core.run_file import read_state
+from netra_build.core.run_heads import heads_document, read_heads
 from netra_build.core.run_record import KEPT_BUILDS, RunRecord
 
 
@@ -36,8 +39,8 @@ def test_a_line_of_what_did_not_run_is_kept_as_it_was(shop: Workshop) -> None:
     before = path_of(shop).read_text().splitlines()
     run_last(shop)
     after = path_of(shop).read_text().splitlines()
-    assert len(before) == len(after) == 3
-    [kept] = [line for line in after[1:] if "CLIP" in line]
+    assert len(before) == len(after) == 4
+    [kept] = [line for line in after[2:] if "CLIP" in line]
     assert kept in before
     assert json.loads(after[0])["builds"] == 2
 
@@ -68,29 +71,97 @@ def test_what_is_gone_is_kept_for_a_while(shop: Workshop) -> None:
     assert [entry.stage for entry in shop.execution().runs.entries()] == ["double"]
 
 
+HEADS: dict[str, list] = {
+    "outputs": ["a", "b", "c"],
+    "counts": [2, 1],
+    "kinds": [["g", "s", "c", "t"]],
+    "kind": [0, 0],
+    "subjects": ["one", "other"],
+    "last": [1, 2],
+}
+
+
+def heads_read(shop: Workshop, heads: str) -> list[Head]:
+    """Return the heads in a record of two actions whose second line this is."""
+    first, _, *rest = path_of(shop).read_text().splitlines()
+    path_of(shop).write_text("\n".join([first, heads, *rest]) + "\n")
+    return [line.head for line in read_state(path_of(shop).read_bytes()).lines]
+
+
+def test_heads_are_read_from_their_columns(shop: Workshop) -> None:
+    found = heads_read(shop, json.dumps(HEADS))
+    assert found == [
+        Head(("a", "b"), "g", "s", "one", 1, "c", "t"),
+        Head(("c",), "g", "s", "other", 2, "c", "t"),
+    ]
+
+
+def test_heads_of_several_kinds_come_back() -> None:
+    heads = [
+        Head(("a",), "g", "s", "t", 1, "c", "t"),
+        Head(("b", "c"), "g", "other", "u", 2, "c", "t"),
+        Head(("d",), "g", "s", "v", 3, "c", "t2"),
+        Head(("e",), "g", "s", "w", 3, "c", "t"),
+    ]
+    assert read_heads(json.loads(json.dumps(heads_document(heads)))) == heads
+    assert read_heads(heads_document([])) == []
+
+
+@pytest.mark.parametrize("line", ["", "{}", "[]", "3", "[" * 100_000, "\udcff"])
+def test_a_line_of_heads_that_cannot_be_read_is_a_damaged_record(shop: Workshop, line: str) -> None:
+    assert len(read_state(path_of(shop).read_bytes()).lines) == 2
+    first, _, *rest = path_of(shop).read_bytes().splitlines()
+    damaged = line.encode("utf-8", "surrogateescape")
+    path_of(shop).write_bytes(b"\n".join([first, damaged, *rest]) + b"\n")
+    state = read_state(path_of(shop).read_bytes())
+    assert (state.lines, state.builds) == ([], 0)
+
+
 @pytest.mark.parametrize(
-    "line",
+    ("key", "value"),
     [
-        "",
-        "{}",
-        "[]",
-        '[["a"],"g","s","t",1,"c"]',
-        '[[],"g","s","t",1,"c","t"]',
-        '[["a"],3,"s","t",1,"c","t"]',
-        '[["a"],"g","s","t","x","c","t"]',
-        '[["a"],"g","s","t","1","c","t"]',
-        '[["a"],"g","s","t",1.5,"c","t"]',
-        '[["a"],"g","s","t",1e999,"c","t"]',
-        '[["a"],"g","s","t",-1,"c","t"]',
-        f'[["a"],"g","s","t",{"9" * 4000},"c","t"]',
-        '[["\\ud800"],"g","s","t",1,"c","t"]',
-        '[["a"],"g","s","\\udcff",1,"c","t"]',
-        "[" * 100_000,
+        ("outputs", "abc"),
+        ("outputs", ["a", "b"]),
+        ("outputs", ["a", "b", "c", "d"]),
+        ("outputs", ["a", "b", 3]),
+        ("outputs", ["a", "b", "\ud800"]),
+        ("counts", [2]),
+        ("counts", [3, 0]),
+        ("counts", [4, -1]),
+        ("counts", [2, True]),
+        ("counts", {}),
+        ("kinds", []),
+        ("kinds", [["g", "s", "c"]]),
+        ("kinds", [["g", "s", "c", 3]]),
+        ("kinds", [["g", "s", "c", "\udcff"]]),
+        ("kinds", ["gsct"]),
+        ("kind", [0]),
+        ("kind", [0, 1]),
+        ("kind", [0, -1]),
+        ("kind", [0, False]),
+        ("kind", [0, 0.0]),
+        ("kind", 0),
+        ("subjects", ["one"]),
+        ("subjects", ["one", 3]),
+        ("last", [1]),
+        ("last", [1, "2"]),
+        ("last", [1, 1.5]),
+        ("last", [1, -1]),
+        ("last", [1, True]),
+        ("last", [1, 10**4000]),
+        ("last", [1, []]),
+        ("last", None),
     ],
 )
-def test_a_head_that_cannot_be_read_is_a_damaged_record(shop: Workshop, line: str) -> None:
-    path_of(shop).write_text(path_of(shop).read_text() + line + "\tx\n")
-    assert read_state(path_of(shop).read_bytes()).lines == []
+def test_heads_of_another_form_are_a_damaged_record(
+    shop: Workshop, key: str, value: object
+) -> None:
+    sys.set_int_max_str_digits(0)
+    try:
+        line = json.dumps({**HEADS, key: value})
+    finally:
+        sys.set_int_max_str_digits(4300)
+    assert heads_read(shop, line) == []
 
 
 @pytest.mark.parametrize(
@@ -124,7 +195,7 @@ def test_a_first_line_that_cannot_be_used_is_no_record_and_is_written_anew(
     run_last(shop)
     after = path_of(shop).read_text().splitlines()
     assert json.loads(after[0])["builds"] == 1
-    assert ["DOUBLE" in line for line in after[1:]] == [True]
+    assert ["DOUBLE" in line for line in after[2:]] == [True]
 
 
 @pytest.mark.parametrize(
@@ -157,8 +228,7 @@ def test_the_rest_of_a_line_that_cannot_be_read_is_no_record_of_that_action(
 ) -> None:
     first, *lines = path_of(shop).read_text().splitlines()
     number = next(n for n, line in enumerate(lines) if "DOUBLE" in line)
-    head, _, rest = lines[number].partition("\t")
-    lines[number] = f"{head}\t{json.dumps({**json.loads(rest), name: value})}"
+    lines[number] = json.dumps({**json.loads(lines[number]), name: value})
     path_of(shop).write_text("\n".join([first, *lines]) + "\n")
     record = RunRecord(path_of(shop), RealDisk())
     assert [entry.stage for entry in record.entries()] == ["clip"]

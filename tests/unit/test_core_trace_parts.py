@@ -1,4 +1,4 @@
-"""What a trace says of a request comes back from its documents, and nothing else is taken for one."""
+"""What a trace says of a request comes back from its documents; nothing else is taken for one."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ REQUEST = {
 def record(folder: Path, **requests: Any) -> Path:
     """Write a record of runs with these requests; return the build folder."""
     document = {
-        "format": "netra-runs-1",
+        "format": "netra-runs-2",
         "builds": 1,
         "codes": {},
         "tools": {},
@@ -32,7 +32,10 @@ def record(folder: Path, **requests: Any) -> Path:
     }
     path = folder / "build/work/runs.json"
     path.parent.mkdir(parents=True)
-    path.write_text(json.dumps(document))
+    heads: dict[str, list[object]] = {
+        key: [] for key in ("outputs", "counts", "kinds", "kind", "subjects", "last")
+    }
+    path.write_text(f"{json.dumps(document)}\n{json.dumps(heads)}\n")
     return folder / "build"
 
 

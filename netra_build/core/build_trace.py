@@ -27,9 +27,8 @@ from netra_build.core.trace_parts import (
     Asked,
     Made,
     TracedProduct,
-    names_below,
     not_a_trace,
-    ordered,
+    outputs_below,
     part_bytes,
     part_of,
     read_asked,
@@ -103,7 +102,7 @@ def trace_of(
     base: str,
     code: str,
     outputs: Mapping[str, Row],
-    actions: Mapping[Paths, str],
+    actions: Sequence[tuple[str, int]],
     products: Sequence[TracedProduct],
     said: Iterable[str],
 ) -> Trace | None:
@@ -111,7 +110,7 @@ def trace_of(
 
     None when it looked outside ``base``, or made something outside the build folder: another
     checkout says nothing about that. ``looks`` are those at the library alone; ``actions`` are the
-    action digests by outputs.
+    digests of those that made the first outputs, each with the number of its outputs.
     """
     seen = {path: digest for path, (_, digest) in looks.files.items() if path not in outputs}
     for path, digest in seen.items():
@@ -123,11 +122,8 @@ def trace_of(
     if not all(path.startswith(base + OUTPUTS_BELOW) for path in outputs):
         return None
     start = len(base)
-    made = ordered(
-        {path[start:]: digest for path, (_, digest) in outputs.items()},
-        {tuple(path[start:] for path in paths): action for paths, action in actions.items()},
-    )
-    if any({*names_below(made.outputs, one.folder)} != {*one.names} for one in products):
+    made = Made({path[start:]: digest for path, (_, digest) in outputs.items()}, tuple(actions))
+    if any({*outputs_below(made.outputs, one.folder)} != {*one.names} for one in products):
         return None
     asked = Asked(
         inputs={path[start:]: digest for path, digest in seen.items() if digest},
@@ -145,7 +141,7 @@ def trace_of(
 def keep_trace(store: Store, key: str, trace: Trace, base: str, disk: Disk) -> None:
     """Keep a trace, and of its outputs what the store does not have yet."""
     made = trace.made
-    kept = {n for action, names in made.actions if store.has_outputs(action) for n in names}
+    kept = {n for action, names in made.makers() if store.has_outputs(action) for n in names}
     for name, digest in made.outputs.items():
         if name not in kept and not store.has_blob(digest):
             store.put_blob(disk.read_bytes(Path(base + name)))
@@ -245,7 +241,7 @@ class _Contents:
 
     def __init__(self, made: Made, store: Store) -> None:
         self._store = store
-        self._made_by = {name: action for action in made.actions for name in action[1]}
+        self._made_by = {name: maker for maker in made.makers() for name in maker[1]}
         self._held_of: tuple[str, Paths] | None = None
         self._held: dict[str, bytes] = {}
 

@@ -10,6 +10,7 @@ import json
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ from netra_build.core.front_door import (
 )
 from netra_build.core.noted import NotedDigests
 from netra_build.core.recording_disk import Listing, Looks, absolute
-from netra_build.core.stamps import is_recent, own_stamp_of, stamp_of
+from netra_build.core.stamps import Stamp, is_recent, own_stamp_of, stamp_of
 from netra_build.core.streams import file_digest
 
 MOST_MANIFESTS = 64
@@ -93,7 +94,7 @@ def _manifest(request: Request, finished: Finished) -> dict[str, Any]:
     looks = finished.looks
     if looks.unsteady:
         raise Unsteady(f'"{min(looks.unsteady)}" changed while the build ran')
-    inputs = {path: _input(path, finished) for path in looks.files if path not in finished.outputs}
+    inputs, links = _inputs(finished)
     return {
         "format": FORMAT,
         "request": request,
@@ -104,7 +105,7 @@ def _manifest(request: Request, finished: Finished) -> dict[str, Any]:
         "answers": _answers(finished),
         "listings": _listings(finished),
         "inputs": _columns(inputs, finished),
-        "links": _links(inputs, finished),
+        "links": links,
         "outputs": _columns(finished.outputs, finished),
         "said": list(finished.said),
     }
@@ -114,10 +115,25 @@ def _columns(rows: Mapping[str, Row], finished: Finished) -> dict[str, Any]:
     return columns_of({_short(path, finished): row for path, row in rows.items()})
 
 
-def _input(path: str, finished: Finished) -> Row:
+def _inputs(finished: Finished) -> tuple[dict[str, Row], dict[str, str]]:
+    """Return all inputs, and where those lie that are reached over a symlink."""
+    rows, links = {}, {}
+    real_folder = cache(os.path.realpath)
+    for path in finished.looks.files:
+        if path in finished.outputs:
+            continue
+        stamp = own_stamp_of(path)
+        is_link = stamp is None
+        rows[path] = _input(path, stamp or stamp_of(path), finished)
+        folder = path.rpartition("/")[0] or "/"
+        if is_link or real_folder(folder) != folder:
+            links[_short(path, finished)] = os.path.realpath(path)
+    return rows, links
+
+
+def _input(path: str, stamp: Stamp | None, finished: Finished) -> Row:
     """Return stamp and digest of one input; ``Unsteady`` unless it is what was read."""
     first, digest = finished.looks.files[path]
-    stamp = stamp_of(path)
     if stamp is None or stamp != first:
         raise Unsteady(f'"{path}" changed while the build ran')
     if is_recent(stamp[1], stamp[2], finished.started_ns):
@@ -173,19 +189,6 @@ def _listing(listing: Listing, expected: tuple[str, ...]) -> dict[str, Any]:
         "names": names_digest(names),
         "stamps": stamps,
     }
-
-
-def _links(paths: Iterable[str], finished: Finished) -> dict[str, str]:
-    """Return where the inputs lie that are reached over a symlink."""
-    real_folders: dict[str, str] = {}
-    found = {}
-    for path in paths:
-        folder, _name = os.path.split(path)
-        if folder not in real_folders:
-            real_folders[folder] = os.path.realpath(folder)
-        if real_folders[folder] != folder or os.path.islink(path):
-            found[_short(path, finished)] = os.path.realpath(path)
-    return found
 
 
 def _short(path: str, finished: Finished) -> str:

@@ -23,7 +23,7 @@ def names_below(folder: str, suffix: str = "", skipped: Collection[str] = ()) ->
         for name in (*names, *links):
             if name.endswith(suffix) and (suffix or os.path.isfile(f"{base}/{name}")):
                 found.append(here + name)
-    return tuple(sorted(found, key=lambda name: name.split("/")))
+    return tuple(sorted(found, key=_by_parts))
 
 
 def entries_below(folder: str, skipped: Collection[str] = ()) -> tuple[str, ...]:
@@ -39,7 +39,12 @@ def entries_below(folder: str, skipped: Collection[str] = ()) -> tuple[str, ...]
             found.append(here)
         folders[:] = [name for name in folders if name not in skipped]
         found += [here + name for name in (*names, *links)]
-    return tuple(sorted(found, key=lambda name: name.split("/")))
+    return tuple(sorted(found, key=_by_parts))
+
+
+def _by_parts(name: str) -> str:
+    """Return what orders names as the lists of their parts: nothing sorts before the slash."""
+    return name.replace("/", "\0")
 
 
 def folder_stamps(folder: str, skipped: Collection[str] = ()) -> dict[str, FolderStamp]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from netra_build.core.digests import blake3_hex
@@ -97,6 +97,12 @@ def absolute(path: Path | str) -> str:
     if PLAIN_NAME.fullmatch(name) and (folder := os.getcwd()) != "/":
         return f"{folder}/{name}"  # there is nothing in it that could be left out
     return os.path.abspath(name)
+
+
+def absolute_names(names: Iterable[str]) -> list[str]:
+    """Return what ``absolute`` does of many paths, asking once where they start."""
+    prefix, is_plain = os.path.join(os.getcwd(), ""), PLAIN_NAME.fullmatch
+    return [prefix + name if is_plain(name) else os.path.abspath(name) for name in names]
 
 
 class RecordingEnvironment(Mapping[str, str]):

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 
 from netra_build.core.canonical_json import Json, canonical_text, parse_object, plain_text
 from netra_build.core.errors import BadInput
@@ -40,20 +39,28 @@ UNREADABLE = (
 """What reading raises for a document of any other form."""
 
 
-@dataclass(frozen=True)
 class Line:
     """The head of one action's entry, and the rest as it stands in the file."""
 
-    head: Head
-    rest: bytes
-    state: State
+    __slots__ = ("_entry", "_state", "head", "rest")
 
-    @cached_property
+    def __init__(self, head: Head, rest: bytes | memoryview, state: State) -> None:
+        self.head = head
+        self.rest = rest
+        self._state = state
+        self._entry: tuple[Entry | None] | None = None
+
+    @property
     def entry(self) -> Entry | None:
-        """The entry, None if the rest of the line cannot be read."""
+        """The entry, read once; None if the rest of the line cannot be read."""
+        if self._entry is None:
+            self._entry = (self._read(),)
+        return self._entry[0]
+
+    def _read(self) -> Entry | None:
         try:
-            rest = json.loads(self.rest.decode())
-            return read_entry(self.head, rest, self.state.codes, self.state.tools)
+            rest = json.loads(bytes(self.rest).decode())
+            return read_entry(self.head, rest, self._state.codes, self._state.tools)
         except UNREADABLE:
             return None
 
@@ -79,18 +86,28 @@ class State:
 def read_state(data: bytes) -> State:
     """Return what a record says; one that cannot be read says nothing."""
     try:
-        first, heads, *rest = data.rstrip(b"\n").split(b"\n")
-        document = parse_object(first, "record")
+        first, heads, *rests = _lines(data)
+        document = parse_object(bytes(first), "record")
         requests, codes, tools = (document[key] for key in ("requests", "codes", "tools"))
         if document["format"] != FORMAT or not isinstance(requests, dict):
             return State()
         builds = counted(document["builds"])
         state = State(builds, requests, read_shared(codes), read_shared(tools))
-        heads_read = read_heads(json.loads(heads.decode()))
-        state.lines = [Line(*line, state) for line in zip(heads_read, rest, strict=True)]
+        found = zip(read_heads(json.loads(bytes(heads).decode())), rests, strict=True)
+        state.lines = [Line(head, rest, state) for head, rest in found]
     except UNREADABLE:
         return State()
     return state
+
+
+def _lines(data: bytes) -> list[memoryview]:
+    """Return the lines without copying them: nearly all go back into the file as they are."""
+    view, lines, start = memoryview(data), [], 0
+    while start < len(data):
+        end = data.find(b"\n", start)
+        lines.append(view[start : end if end >= 0 else len(data)])
+        start = end + 1 if end >= 0 else len(data)
+    return lines
 
 
 def state_bytes(

@@ -71,10 +71,15 @@ class Made:
 
     outputs: Mapping[str, str]
     """The BLAKE3 of each file, those of the actions one after the other first."""
-    actions: tuple[tuple[str, Paths], ...] = ()
-    """Each action digest, with the files that were made by it in the order of their roles."""
+    actions: tuple[tuple[str, int], ...] = ()
+    """Each action digest, and how many files were made by it."""
     products: tuple[TracedProduct, ...] = ()
     said: tuple[str, ...] = ()
+
+    def makers(self) -> list[tuple[str, Paths]]:
+        """Return each action digest with what was made by it, in the order of its roles."""
+        groups = groups_in(self.outputs, [count for _, count in self.actions])
+        return [(action, names) for (action, _), names in zip(self.actions, groups, strict=True)]
 
     def document(self) -> dict[str, Json]:
         """Return what was made as plain JSON."""
@@ -82,7 +87,7 @@ class Made:
             "names": list(self.outputs),
             "digests": list(self.outputs.values()),
             "actions": [action for action, _ in self.actions],
-            "counts": [len(names) for _, names in self.actions],
+            "counts": [count for _, count in self.actions],
             "products": [[product.folder, product.seal] for product in self.products],
             "said": list(self.said),
         }
@@ -92,12 +97,12 @@ def read_made(document: Json) -> Made:
     """Return what was made from its document; ``BadInput`` for any other."""
     try:
         outputs, actions = _digests(document), _texts(document["actions"])
-        groups = groups_in(outputs, document["counts"])
+        counts = [len(group) for group in groups_in(outputs, document["counts"])]
         return Made(
             outputs=outputs,
-            actions=tuple(zip(actions, groups, strict=True)),
+            actions=tuple(zip(actions, counts, strict=True)),
             products=tuple(
-                TracedProduct(str(folder), str(seal), names_below(outputs, str(folder)))
+                TracedProduct(str(folder), str(seal), outputs_below(outputs, str(folder)))
                 for folder, seal in document["products"]
             ),
             said=_texts(document["said"]),
@@ -106,14 +111,7 @@ def read_made(document: Json) -> Made:
         raise not_a_trace() from None
 
 
-def ordered(outputs: Mapping[str, str], actions: Mapping[Paths, str]) -> Made:
-    """Return outputs with those of the actions that made them first; other actions are left out."""
-    known = [(action, names) for names, action in actions.items() if outputs.keys() >= {*names}]
-    first = {name: outputs[name] for _, names in known for name in names}
-    return Made({**first, **outputs}, tuple(known))
-
-
-def names_below(outputs: Sequence[str] | Mapping[str, str], folder: str) -> tuple[str, ...]:
+def outputs_below(outputs: Sequence[str] | Mapping[str, str], folder: str) -> tuple[str, ...]:
     """Return the names below a folder of the outputs that lie in it."""
     prefix = f"{folder}/"
     return tuple(name.removeprefix(prefix) for name in outputs if name.startswith(prefix))

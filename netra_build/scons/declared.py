@@ -5,10 +5,10 @@ from __future__ import annotations
 import atexit
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import SCons.Script
 
@@ -17,17 +17,18 @@ from netra_build.core.build_lock import take_lock
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput, NetraError
 from netra_build.core.execute import Execution
+from netra_build.core.file_columns import Row
 from netra_build.core.hands import Begin, Hands, most_hands
 from netra_build.core.noted import NotedDigests
 from netra_build.core.output_record import FILE_NAME as OUTPUTS_NAME
 from netra_build.core.output_record import OutputRecord
-from netra_build.core.recording_disk import Looks, absolute
+from netra_build.core.recording_disk import Looks, absolute, absolute_names
 from netra_build.core.run_record import FILE_NAME as RUNS_NAME
 from netra_build.core.run_record import RunRecord
-from netra_build.core.stamps import Stamp, process_start_ns
+from netra_build.core.stamps import process_start_ns
 from netra_build.core.standing import Standing
 from netra_build.core.store import Store, open_store
-from netra_build.core.tally import Paths, Tally
+from netra_build.core.tally import Tally
 from netra_build.load.library import Library
 from netra_build.scons.steps import Step, node_is_done
 
@@ -37,6 +38,15 @@ FEW = 24
 _RECORDS: dict[str, OutputRecord] = {}
 _RUNS: dict[str, RunRecord] = {}
 """Records by build folder: environments that are no clones of each other may share one."""
+
+
+class Confirmed(NamedTuple):
+    """What lies there and is what was written."""
+
+    outputs: dict[str, Row]
+    """Stamp and digest by absolute path, those of the actions one after the other first."""
+    actions: list[tuple[str, int]]
+    """The digests of the actions that are known to have made them, and how many files each made."""
 
 
 class Declared:
@@ -77,7 +87,6 @@ class Declared:
         self._store: Store | None = None
         self._is_store_known = False
         self._is_trouble_said = False
-        self._absolute: dict[Paths, Paths] = {}
         self._lock = threading.Lock()
         self._hands: Hands | None = None
         self._asked_for_hands = 0
@@ -112,38 +121,21 @@ class Declared:
             self.runs = _RUNS[build]
         return self.runs
 
-    def confirmed_outputs(self) -> dict[str, tuple[Stamp, str]] | None:
-        """Return stamp and digest of every output that was up to date or made, by absolute path.
-
-        None when one of them is not what was written.
-        """
-        outputs: dict[str, tuple[Stamp, str]] = {}
-        for step in self._steps_done():
-            for path, name in zip(step.output_paths, self._names(step), strict=True):
-                confirmed = step.standing.record.once_confirmed(path)
-                if confirmed is None:
+    def confirmed(self) -> Confirmed | None:
+        """Return all that was up to date or made; None when a file is not what was written."""
+        done = [step for step in self.steps if node_is_done(step.node)]
+        digests = [step.standing.record.action_digest(step.output_paths) for step in done]
+        known = [(step, digest) for step, digest in zip(done, digests, strict=True) if digest]
+        others = [step for step, digest in zip(done, digests, strict=True) if not digest]
+        rows: dict[str, Row] = {}
+        for step in (*(step for step, _ in known), *others):
+            for path in step.output_paths:
+                row = step.standing.record.once_confirmed(path)
+                if row is None:
                     return None
-                outputs[name] = confirmed
-        return outputs
-
-    def confirmed_actions(self) -> dict[Paths, str]:
-        """Return the action digest of all that was up to date or made, by absolute outputs."""
-        found = {}
-        for step in self._steps_done():
-            digest = step.standing.record.action_digest(step.output_paths)
-            if digest:
-                found[self._names(step)] = digest
-        return found
-
-    def _steps_done(self) -> Iterator[Step]:
-        return (step for step in self.steps if node_is_done(step.node))
-
-    def _names(self, step: Step) -> Paths:
-        """Return the absolute paths of a step's outputs."""
-        found = self._absolute.get(step.output_paths)
-        if found is None:
-            found = self._absolute[step.output_paths] = tuple(map(absolute, step.output_paths))
-        return found
+                rows[path] = row
+        outputs = dict(zip(absolute_names(rows), rows.values(), strict=True))
+        return Confirmed(outputs, [(digest, len(step.output_paths)) for step, digest in known])
 
     def traced_products(self) -> list[tuple[str, str, frozenset[str]]]:
         """Return the folders that hold a whole product alone, each with its seal and all names."""

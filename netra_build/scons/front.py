@@ -116,15 +116,15 @@ def _is_done(targets: Sequence[str]) -> bool:
 def _write_manifest(env: Any, door: Door, moment_ns: int) -> None:
     """Note the request as finished; nothing is noted if an output is not what was written."""
     declared: Declared = env["NETRA_DECLARED"]
-    outputs = declared.confirmed_outputs()
-    if outputs is None or not _is_all_known_by_files(declared):
+    confirmed = declared.confirmed()
+    if confirmed is None or not _is_all_known_by_files(declared):
         return
     finished = Finished(
         looks=joined(declared.looks, declared.system_looks),
         started_ns=declared.looks.started_ns,
         moment_ns=moment_ns,
         base=absolute(".") + "/",
-        outputs=outputs,
+        outputs=confirmed.outputs,
         products={folder: names for folder, _, names in declared.traced_products()},
         is_shared=not declared.has_path_tools,
         said=[*declared.said, *(f"netra: {note}" for note in declared.notes)],
@@ -133,7 +133,7 @@ def _write_manifest(env: Any, door: Door, moment_ns: int) -> None:
     try:
         is_whole = not write_manifest(RealDisk(), BUILD, door.request, finished)
         if is_whole and (declared.tally.count(Ending.RAN) or declared.tally.count(Ending.RESTORED)):
-            keep_request(env, door, finished)
+            keep_request(env, door, finished, confirmed.actions)
     except NetraError:
         return  # a disk that is full or read-only: the next run decides without it
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Sequence
 from typing import Any
 
 from netra_build.core.build_trace import (
@@ -54,7 +55,7 @@ def restore_request(env: Any, door: Door) -> Made | None:
             if written is not None:
                 record = declared.record(env)
                 record.note(written)
-                for digest, names in trace.made.actions:
+                for digest, names in trace.made.makers():
                     record.note_action(names, digest)
                 _remember(declared, door, trace.made, looks, written)
                 return trace.made
@@ -86,28 +87,26 @@ def _remember(
     write_manifest(RealDisk(), BUILD, door.request, finished)
 
 
-def keep_request(env: Any, door: Door, finished: Finished) -> None:
-    """Keep the trace of a finished request in the store, if there is one to keep it in."""
+def keep_request(
+    env: Any, door: Door, finished: Finished, actions: Sequence[tuple[str, int]]
+) -> None:
+    """Keep the trace of a finished request in the store, if there is one to keep it in.
+
+    ``actions`` are those of ``Confirmed``.
+    """
     declared: Declared = env["NETRA_DECLARED"]
     store, key = declared.store(env), _key(door)
     if store is None or not key:
         return
+    base = finished.base
     products = [
-        TracedProduct(folder.removeprefix(finished.base), seal, tuple(sorted(names)))
+        TracedProduct(folder.removeprefix(base), seal, tuple(sorted(names)))
         for folder, seal, names in declared.traced_products()
     ]
-    actions = declared.confirmed_actions()
-    trace = trace_of(
-        declared.looks,
-        finished.base,
-        _code(env),
-        finished.outputs,
-        actions,
-        products,
-        finished.said,
-    )
+    made = finished.outputs, actions, products, finished.said
+    trace = trace_of(declared.looks, base, _code(env), *made)
     if trace is not None:
-        keep_trace(store, key, trace, finished.base, RealDisk())
+        keep_trace(store, key, trace, base, RealDisk())
 
 
 def note_running(declared: Declared) -> None:

@@ -72,14 +72,12 @@ def build(base: str) -> dict:
     return made
 
 
-def actions(base: str) -> dict[tuple[str, ...], str]:
-    """Return the action digest by the outputs of each action."""
-    return {tuple(base + name for name in OUTPUTS): "digest"}
+ACTIONS = [("digest", len(OUTPUTS))]
 
 
 def made_trace(base: str) -> Trace:
     """Build in a checkout and return the trace."""
-    trace = trace_of(look(base), base, "code", build(base), actions(base), [PRODUCT], ["said"])
+    trace = trace_of(look(base), base, "code", build(base), ACTIONS, [PRODUCT], ["said"])
     assert trace is not None
     return trace
 
@@ -119,7 +117,7 @@ def test_another_checkout_of_the_same_is_restored(
     assert written == {name: blake3_hex(text.encode()) for name, text in OUTPUTS.items()}
     assert contents(base) == OUTPUTS
     assert kept.made.said == ("said",)
-    assert kept.made.actions == (("digest", tuple(OUTPUTS)),)
+    assert kept.made.makers() == [("digest", tuple(OUTPUTS))]
     assert kept.made.products == (PRODUCT,)
 
 
@@ -252,9 +250,9 @@ def kept_by_actions(tmp_path: Path, store: Store, **others: bytes) -> Made:
     """Return a trace whose outputs the store has as those of actions, but for the seal."""
     base = checkout(tmp_path / "first")
     texts = {name: text.encode() for name, text in OUTPUTS.items()}
-    one, two, seal = texts
+    one, two, _ = texts
     store.put_outputs("1" * 64, {"a": texts[one], "b": texts[two], **others})
-    made = {(base + one, base + two): "1" * 64, (base + seal,): "2" * 64}
+    made = [("1" * 64, 2), ("2" * 64, 1)]
     trace = trace_of(look(base), base, "code", build(base), made, [PRODUCT], ["said"])
     assert trace is not None
     keep_trace(store, "key", trace, base, RealDisk())
@@ -311,7 +309,7 @@ def test_a_product_whose_files_are_not_all_outputs_has_no_trace(tmp_path: Path) 
     outputs = build(base)
     for names in (("seal.json",), (*PRODUCT.names, "more")):
         product = TracedProduct("build/out", "seal.json", names)
-        assert trace_of(look(base), base, "code", outputs, {}, [product], []) is None
+        assert trace_of(look(base), base, "code", outputs, [], [product], []) is None
 
 
 def test_what_looks_outside_the_checkout_has_no_trace(tmp_path: Path) -> None:
@@ -319,12 +317,12 @@ def test_what_looks_outside_the_checkout_has_no_trace(tmp_path: Path) -> None:
     outputs = build(base)
     looks = look(base)
     RecordingDisk(looks).exists(tmp_path / "model.json")
-    assert trace_of(looks, base, "code", outputs, {}, [], []) is None
+    assert trace_of(looks, base, "code", outputs, [], [], []) is None
     looks = look(base)
     looks.environment["ROCM_PATH"] = "/opt/rocm"
-    assert trace_of(looks, base, "code", outputs, {}, [], []) is None
+    assert trace_of(looks, base, "code", outputs, [], [], []) is None
     elsewhere = {str(tmp_path / "out/x"): next(iter(outputs.values()))}
-    assert trace_of(look(base), base, "code", {**outputs, **elsewhere}, {}, [], []) is None
+    assert trace_of(look(base), base, "code", {**outputs, **elsewhere}, [], [], []) is None
 
 
 def test_the_code_is_known_by_contents_not_by_place(tmp_path: Path) -> None:
@@ -357,10 +355,9 @@ def test_any_name_of_an_output_comes_back(tmp_path: Path) -> None:
     base = checkout(tmp_path / "first")
     names = [f"build/{name}" for name in ("a|b", "%7C", "%25|%", 'q"\\', "two words", "é")]
     made = {base + name: ((0, 0, 0, 0, 0), f"{number}") for number, name in enumerate(names)}
-    by = {(base + names[2], base + names[0]): "d1", (f"{base}gone", base + names[1]): "d2"}
-    trace = trace_of(look(base), base, "code", made, by, [], [])
+    trace = trace_of(look(base), base, "code", made, [("d1", 2)], [], [])
     assert trace is not None
     read = read_made(json.loads(json.dumps(trace.made.document())))
     assert read == trace.made
     assert read.outputs == {name: f"{number}" for number, name in enumerate(names)}
-    assert read.actions == (("d1", (names[2], names[0])),)
+    assert read.makers() == [("d1", (names[0], names[1]))]

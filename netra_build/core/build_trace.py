@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Protocol
 
 from netra_build.core.canonical_json import Json
-from netra_build.core.digests import blake3_hex
+from netra_build.core.digests import DIGEST, blake3_hex
 from netra_build.core.disk import Disk, RealDisk, confined_path
 from netra_build.core.errors import NetraError
 from netra_build.core.file_columns import Row
@@ -21,7 +21,8 @@ from netra_build.core.noted import NotedDigests
 from netra_build.core.product import Product
 from netra_build.core.recording_disk import Looks, RecordingDisk
 from netra_build.core.stamps import stamp_of
-from netra_build.core.store import Store
+from netra_build.core.store import Store, blob_name, entry_name
+from netra_build.core.store_look import held
 from netra_build.core.tally import Paths
 from netra_build.core.trace_parts import (
     Asked,
@@ -141,9 +142,13 @@ def trace_of(
 def keep_trace(store: Store, key: str, trace: Trace, base: str, disk: Disk) -> None:
     """Keep a trace, and of its outputs what the store does not have yet."""
     made = trace.made
-    kept = {n for action, names in made.makers() if store.has_outputs(action) for n in names}
-    for name, digest in made.outputs.items():
-        if name not in kept and not store.has_blob(digest):
+    entries = {action: entry_name(action) for action, _ in made.actions if DIGEST.match(action)}
+    there = held(store.files, entries.values())
+    kept = {n for action, names in made.makers() if entries.get(action) in there for n in names}
+    blobs = {name: blob_name(digest) for name, digest in made.outputs.items() if name not in kept}
+    lacking = {*blobs.values()} - held(store.files, {*blobs.values()})
+    for name, blob in blobs.items():
+        if blob in lacking:
             store.put_blob(disk.read_bytes(Path(base + name)))
     parts = {
         part: store.put_blob(part_bytes(document))

@@ -14,7 +14,8 @@ import threading
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from netra_build.core.canonical_json import Json, canonical_bytes, parse_object
+from netra_build.core.canonical_json import Json, parse_object, plain_canonical_bytes
+from netra_build.core.digests import blake3_hex
 from netra_build.core.disk import Disk, confined_path
 from netra_build.core.errors import BadInput, DamagedStore
 from netra_build.core.folder_names import entries_below
@@ -69,6 +70,8 @@ class Product:
         self.disk = disk
         self._lock = threading.Lock()
         self._has_begun = False
+        self._read: dict[tuple[str, str], frozenset[str]] = {}
+        """The names in a seal or journal that was read, by its name and the BLAKE3 of its bytes."""
 
     def refuse_foreign(self) -> None:
         """Raise ``BadInput`` when the folder holds files but neither seal nor journal of ours.
@@ -117,7 +120,7 @@ class Product:
                 self._remove(confined_path(self.folder, name, str(self.folder)))
             for name in self.extra_names():
                 self._remove(self.folder / name)  # found by a walk that follows no link
-            self.disk.write_bytes(self.folder / JOURNAL, canonical_bytes(journal))
+            self.disk.write_bytes(self.folder / JOURNAL, plain_canonical_bytes(journal))
             self.disk.remove(self.folder / self.seal)
             self._has_begun = True
 
@@ -171,16 +174,22 @@ class Product:
                 known |= self._listed(path)
         return frozenset(known) if is_ours else None
 
-    def _listed(self, path: Path) -> set[str]:
+    def _listed(self, path: Path) -> frozenset[str]:
+        """Return the names in a seal or journal; the same bytes are not taken apart again."""
         hint = f"remove the folder {self.folder} and build again"
         try:
+            data = self.disk.read_bytes(path)
+            content = path.name, blake3_hex(data)
+            if content in self._read:
+                return self._read[content]
             listing = self.listing if path.name == self.seal else listed_files
-            files = listing(parse_object(self.disk.read_bytes(path), str(path)))
+            files = listing(parse_object(data, str(path)))
         except BadInput as error:
             raise DamagedStore(error.fact, location=str(path), hint=hint) from None
         if not isinstance(files, dict | list) or not all(isinstance(f, str) for f in files):
             raise DamagedStore("names no files", location=str(path), hint=hint)
-        return set(files)
+        self._read[content] = frozenset(files)
+        return self._read[content]
 
 
 def _folders_of(names: Iterable[str]) -> frozenset[str]:

@@ -106,6 +106,24 @@ def test_a_damaged_seal_says_what_to_remove(tmp_path: Path, content: str, fact: 
     assert str(caught.value) == f"{path}: {fact}\n{hint}"
 
 
+def test_a_seal_that_was_replaced_since_it_was_read_is_read_again(tmp_path: Path) -> None:
+    write(tmp_path, old="1", older="2", seal_json='{"files": ["old", "seal.json"]}')
+    made = product(tmp_path, "a")
+    made.refuse_foreign()
+    write(tmp_path, seal_json='{"files": ["older", "seal.json"]}')
+    made.begin()
+    assert files(tmp_path) == [JOURNAL, "old"]
+
+
+def test_the_same_bytes_say_other_things_as_seal_and_as_journal(tmp_path: Path) -> None:
+    text = '{"files": ["one"], "members": ["two"]}'
+    write(tmp_path, one="1", two="2", seal_json=text)
+    (tmp_path / JOURNAL).write_text(text)
+    names = ("a", "seal.json")
+    Product(tmp_path, "seal.json", names, RealDisk(), lambda seal: seal["members"]).begin()
+    assert files(tmp_path) == [JOURNAL]
+
+
 def test_a_hostile_seal_cannot_remove_files_elsewhere(tmp_path: Path) -> None:
     victim = tmp_path / "victim"
     victim.write_text("kept")

@@ -10,6 +10,7 @@ import os
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from netra_build.core.digests import blake3_hex
 from netra_build.core.disk import MAX_FILE_BYTES, PLAIN_NAME, AnyPath, RealDisk
@@ -36,6 +37,14 @@ class Looks:
         """Environment variables that were asked for."""
         self.unsteady: set[str] = set()
         """What was seen in two states."""
+        self._lock = threading.Lock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return all but the lock, which is of no use to another process."""
+        return {name: value for name, value in vars(self).items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
         self._lock = threading.Lock()
 
     def saw_file(self, path: str, digest: str | None = None) -> None:

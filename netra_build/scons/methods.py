@@ -13,24 +13,21 @@ import SCons.Action
 import SCons.Errors
 
 from netra_build import __version__, requests
-from netra_build.asm.native.session import with_native_part
-from netra_build.asm.toolchain import Toolchain, find_toolchain
 from netra_build.core.canonical_json import Json
 from netra_build.core.collector import collector_paused
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput, NetraError
 from netra_build.core.execute import Execution, Folders
 from netra_build.core.graph import Graph, Root
-from netra_build.core.loaded_code import note_folder
 from netra_build.core.nearest import nearest_hint
 from netra_build.core.output_record import OutputRecord
-from netra_build.core.recording_disk import RecordingDisk, absolute
-from netra_build.core.store_memory import StoreMemory
+from netra_build.core.recording_disk import RecordingDisk
 from netra_build.load.library import Library, open_library
 from netra_build.release.layout import CODE_OBJECTS, ENGINE
 from netra_build.releasing import ReleaseRequest, plan_release, plan_report
 from netra_build.scons.declared import Declared
 from netra_build.scons.nodes import declare_graph
+from netra_build.scons.tools import toolchain_of
 
 ENGINE_OPTIONS = {"profile", "golden_root", "locked", "allow_experimental", "debug"}
 PRODUCTS = {ENGINE: "engines", CODE_OBJECTS: "recipes"}
@@ -147,31 +144,6 @@ def library_of(env: Any, root: str | None = None) -> Library:
             error.hint = "NETRA_LIBRARY_ROOT or library_root= names the kernel library"
             raise
     return known[path]
-
-
-def toolchain_of(env: Any) -> Toolchain:
-    """Return the tool chain of an environment, looked for once."""
-    declared: Declared = env["NETRA_DECLARED"]
-    if declared.toolchain is None:
-        explicit = env["NETRA_TOOLCHAIN"]
-        rocm = env["NETRA_ROCM_PATH"]
-        local = Path(env.Dir("#").abspath) / ".toolchain"
-        is_dry = not SCons.Action.execute_actions  # and leaves no store
-        store = None if is_dry else declared.store(env)
-        programs = find_toolchain(
-            Path(explicit) if explicit else None,
-            rocm_path=Path(rocm) if rocm else None,
-            local=local,
-            path=env["ENV"].get("PATH", ""),
-            disk=RecordingDisk(declared.system_looks),
-            memory=StoreMemory(store) if store is not None else None,
-        )
-        folders = env["ENV"].get("PATH", "").split(":")
-        declared.has_path_tools = str(programs.assembler.path.parent) in folders
-        note_folder(declared.system_looks, absolute(local / "native"))
-        declared.tool_identity = programs.identity(RecordingDisk(declared.system_looks))
-        declared.toolchain = with_native_part(programs, local / "native")
-    return declared.toolchain
 
 
 def _declare(

@@ -29,7 +29,7 @@ from netra_build.core.recording_disk import Looks, absolute, joined
 from netra_build.core.trace_parts import Made, TracedProduct
 from netra_build.scons.declared import Declared
 from netra_build.scons.door import BUILD, Door
-from netra_build.scons.methods import toolchain_of
+from netra_build.scons.tools import toolchain_of
 
 
 def restore_request(env: Any, door: Door) -> Made | None:

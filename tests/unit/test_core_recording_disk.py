@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 
 import pytest
 
-from netra_build.core.recording_disk import absolute, absolute_names
+from netra_build.core.recording_disk import Looks, absolute, absolute_names
 
 
 @pytest.mark.parametrize(
@@ -39,3 +40,14 @@ def test_names_in_the_top_folder_begin_with_one_slash(monkeypatch: pytest.Monkey
     monkeypatch.chdir("/")
     assert absolute("a/b") == "/a/b"
     assert absolute_names(["a/b"]) == ["/a/b"]
+
+
+def test_looks_can_be_sent_to_another_process(tmp_path: Path) -> None:
+    looks = Looks(7)
+    looks.saw_file(str(tmp_path), "f" * 64)
+    looks.got_answer("exists", "/x", False)
+    again = pickle.loads(pickle.dumps(looks))
+    assert (again.started_ns, again.files, again.answers) == (7, looks.files, looks.answers)
+    again.got_answer("exists", "/x", True)
+    assert again.unsteady == {"/x"}
+    assert looks.unsteady == set()

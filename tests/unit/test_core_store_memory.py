@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from netra_build.core.memory import KeptAnswers
 from netra_build.core.store import open_store
 from netra_build.core.store_memory import KIND, StoreMemory
 
@@ -26,3 +27,15 @@ def test_an_answer_to_another_question_under_the_same_key_is_none(tmp_path: Path
     path.write_bytes(path.read_bytes().replace(b"answer", b"answes"))
     assert memory.recall("asked") is None
     assert KIND == "answer"
+
+
+def test_answers_that_were_kept_in_a_process_can_be_told(tmp_path: Path) -> None:
+    kept = KeptAnswers()
+    kept.keep("asked", "answer")
+    kept.keep(["also", 1], [2])
+    assert kept.recall("asked") == "answer"
+    assert kept.recall("also") is None
+    memory = StoreMemory(open_store(tmp_path / "store"))
+    kept.tell(memory)
+    assert memory.recall("asked") == "answer"
+    assert memory.recall(["also", 1]) == [2]

@@ -11,7 +11,9 @@ from package_sources import Sources, nodes, parsed, part_of, read_sources
 from netra_build.core.code_digest import imported_modules
 
 STARTS_PROGRAMS = ("netra_build.asm.toolchain", "netra_build.asm.native", "netra_build.mutate.pool")
-"""What starts programs, keeps an assembler in a process, and spreads mutants over processes."""
+STARTS_PROGRAMS += ("netra_build.core.begun", "netra_build.core.hands")
+"""What starts programs, keeps an assembler in a process, spreads mutants over processes, and makes
+copies of this one."""
 
 TOUCHES_FILES = {
     "netra_build.asm.shared_libraries": "follows the links of the libraries that a program loads",

@@ -1,0 +1,141 @@
+"""The tool chain of an environment: looked for once, and begun early where that takes long.
+
+Without a memory of them, programs are started for their versions and hundreds of megabytes of
+libraries are hashed. Meanwhile this process can load the rest of the package and plan.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import SCons.Action
+
+from netra_build.asm.tool_memory import ToolMemory
+from netra_build.asm.toolchain import Toolchain, find_toolchain
+from netra_build.core.begun import Begun, begin
+from netra_build.core.disk import RealDisk
+from netra_build.core.errors import NetraError
+from netra_build.core.loaded_code import note_folder
+from netra_build.core.memory import KeptAnswers, Memory
+from netra_build.core.recording_disk import Looks, RecordingDisk, absolute, joined
+from netra_build.core.stamps import FileState, process_start_ns
+from netra_build.core.store_memory import KIND, StoreMemory
+from netra_build.core.store_place import store_place
+from netra_build.core.streams import known_digests, remember_digest
+
+if TYPE_CHECKING:
+    from netra_build.scons.declared import Declared
+    from netra_build.scons.door import Door
+
+TOOLCHAINS = ".toolchain"
+RECORDS = "records"
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a tool chain is looked for with."""
+
+    explicit: str
+    """The folder that was named; nothing else is looked at then."""
+    rocm: str
+    path: str
+    top: str
+    """The folder of the build, which may hold tools of its own."""
+
+    @property
+    def local(self) -> Path:
+        """Return the folder of unpacked packages and of the native part."""
+        return Path(self.top) / TOOLCHAINS
+
+
+@dataclass(frozen=True)
+class Found:
+    """A tool chain, and all that was learnt of its files."""
+
+    programs: Toolchain
+    identity: dict[str, str]
+    looks: Looks
+    digests: dict[FileState, str]
+
+
+_BEGUN: dict[Wanted, Begun[tuple[Found, KeptAnswers]]] = {}
+
+
+def begin_search(door: Door, path: str) -> None:
+    """Look for the tool chain in a copy of this process, unless a store may know it already.
+
+    ``path`` is that of SCons's environment. Whoever wants another tool chain looks for it himself.
+    """
+    try:
+        place = store_place(door.variables.get("store", ""), door.environment)
+    except NetraError:
+        return  # it is refused when all variables are read
+    if place is not None and RealDisk().is_folder(place.root / RECORDS / KIND):
+        return
+    explicit, rocm = door.variables.get("toolchain", ""), door.environment.get("ROCM_PATH", "")
+    wanted, started_ns = Wanted(explicit, rocm, path, str(Path.cwd())), process_start_ns()
+
+    def search() -> tuple[Found, KeptAnswers]:
+        answers = KeptAnswers()
+        found = _found(wanted, answers, started_ns)
+        return replace(found, programs=replace(found.programs, memory=ToolMemory())), answers
+
+    begun = begin(search)
+    if begun is not None:
+        _BEGUN[wanted] = begun
+
+
+def toolchain_of(env: Any) -> Toolchain:
+    """Return the tool chain of an environment, looked for once."""
+    from netra_build.asm.native.session import with_native_part
+
+    declared: Declared = env["NETRA_DECLARED"]
+    if declared.toolchain is None:
+        path, top = env["ENV"].get("PATH", ""), env.Dir("#").abspath
+        wanted = Wanted(env["NETRA_TOOLCHAIN"], env["NETRA_ROCM_PATH"], path, top)
+        memory = _memory_of(env)
+        found = _found_before(wanted, memory)
+        if found is None:
+            found = _found(wanted, memory, declared.looks.started_ns)
+        declared.has_path_tools = str(found.programs.assembler.path.parent) in path.split(":")
+        declared.system_looks = joined(declared.system_looks, found.looks)
+        declared.tool_identity = found.identity
+        declared.toolchain = with_native_part(found.programs, wanted.local / "native")
+    return declared.toolchain
+
+
+def _memory_of(env: Any) -> Memory | None:
+    is_dry = not SCons.Action.execute_actions  # and leaves no store
+    store = None if is_dry else env["NETRA_DECLARED"].store(env)
+    return StoreMemory(store) if store is not None else None
+
+
+def _found(wanted: Wanted, memory: Memory | None, started_ns: int) -> Found:
+    looks = Looks(started_ns)
+    programs = find_toolchain(
+        Path(wanted.explicit) if wanted.explicit else None,
+        rocm_path=Path(wanted.rocm) if wanted.rocm else None,
+        local=wanted.local,
+        path=wanted.path,
+        disk=RecordingDisk(looks),
+        memory=memory,
+    )
+    note_folder(looks, absolute(wanted.local / "native"))
+    return Found(programs, programs.identity(RecordingDisk(looks)), looks, known_digests())
+
+
+def _found_before(wanted: Wanted, memory: Memory | None) -> Found | None:
+    """Return what was found by the search that was begun for this; None if there was none."""
+    begun = _BEGUN.pop(wanted, None)
+    answer = begun.answer() if begun is not None else None
+    if answer is None:
+        return None
+    found, answers = answer
+    for state, digest in found.digests.items():
+        remember_digest(state, digest)
+    if memory is not None:
+        answers.tell(memory)
+    known = ToolMemory(memory if memory is not None else answers)
+    return replace(found, programs=replace(found.programs, memory=known))

@@ -14,7 +14,7 @@ from typing import Protocol
 
 from netra_build.core.canonical_json import Json
 from netra_build.core.digests import DIGEST, blake3_hex
-from netra_build.core.disk import Disk, RealDisk, confined_path
+from netra_build.core.disk import ConfinedRoot, Disk, RealDisk, confined_path
 from netra_build.core.errors import NetraError
 from netra_build.core.file_columns import Row
 from netra_build.core.noted import NotedDigests
@@ -203,8 +203,9 @@ def fits(trace: AnyTrace, code: str, base: str, looks: Looks, present: Present) 
             found = disk.files_under(top, suffix)
             if tuple(path.relative_to(top).as_posix() for path in found) != names:
                 return False
+        confined = ConfinedRoot(Path(base))
         return all(
-            blake3_hex(disk.read_bytes(confined_path(Path(base), name, name))) == digest
+            blake3_hex(disk.read_bytes(confined.path(name, name))) == digest
             for name, digest in asked.inputs.items()
         )
     except NetraError:
@@ -218,13 +219,13 @@ def restore(made: Made, base: str, store: Store) -> dict[str, str] | None:
     then is right, and a product that is not whole has no seal. Raises ``NetraError`` when writing
     fails.
     """
-    disk = RealDisk()
+    disk, confined = RealDisk(), ConfinedRoot(Path(base))
     products = {f"{p.folder}/{p.seal}": p for p in made.products}
     later = [(p, f"{p.folder}/") for p in made.products]
     begun: dict[str, Product] = {}
     contents = _Contents(made, store)
     for name, digest in sorted(made.outputs.items(), key=lambda item: item[0] in products):
-        path = confined_path(Path(base), name, "store")
+        path = confined.path(name, "store")
         if not name.startswith(OUTPUTS_BELOW):
             return None
         if name not in products and _has(disk, path, digest):
@@ -273,7 +274,7 @@ def _begin(traced: TracedProduct, base: str, begun: dict[str, Product]) -> None:
         begun[traced.folder] = product
 
 
-def _has(disk: Disk, path: Path, digest: str) -> bool:
+def _has(disk: Disk, path: str, digest: str) -> bool:
     return disk.is_file(path) and blake3_hex(disk.read_bytes(path)) == digest
 
 

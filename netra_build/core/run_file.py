@@ -57,6 +57,10 @@ class Line:
             self._entry = (self._read(),)
         return self._entry[0]
 
+    def let_go(self) -> None:
+        """Hold the text alone: an entry takes several times its space."""
+        self._entry = None
+
     def _read(self) -> Entry | None:
         try:
             rest = json.loads(bytes(self.rest).decode())

@@ -118,8 +118,10 @@ class RunRecord:
         """Drop whatever made one of these files, with all that it made."""
         for path in paths:
             line = self._lines.get(path)
-            for gone in line.head.outputs if line is not None else ():
-                self._lines.pop(gone, None)
+            if line is not None:
+                line.let_go()  # whoever asks for predecessors may still find it
+                for gone in line.head.outputs:
+                    self._lines.pop(gone, None)
 
     def _ordered(self) -> list[Line]:
         unique = {line.head.outputs: line for line in self._lines.values()}

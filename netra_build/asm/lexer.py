@@ -36,11 +36,13 @@ _SIMPLE = re.compile(
 )
 """A line of one statement without label, assignment and comment, as most lines are."""
 
-_INSTRUCTION = re.compile(
-    r"[ \t]*+(([A-Za-z_][A-Za-z0-9_.$]*+)"
-    r"(?: ([!#-&(-.0-9<>-~](?: ?[!#-&(-.0-:<-~]++)*+))?)"
+_INSTRUCTIONS = re.compile(
+    r"^(?:[ \t]*+(([A-Za-z_][A-Za-z0-9_.$]*+)"
+    r"(?: ([!#-&(-.0-9<>-~](?: ?[!#-&(-.0-:<-~]++)*+))?)$|.*$)",
+    re.MULTILINE,
 )
-"""A simple line without directive that, unless its first word is a macro, is its own statement."""
+"""Every line of a text: canonical text, first word and operands of one that is simple and no
+directive, so that it is its own statement unless the word is a macro; of any other nothing."""
 
 _NOTHING = re.compile(r"[ \t]*+(?:\Z|//|;|#)")
 """A line without any statement, as far as its beginning tells."""
@@ -174,17 +176,17 @@ class _Reading:
     def run(self) -> None:
         """Read all lines; most are of one statement, the others are cut out with care."""
         cursor, lines, known = self.cursor, self.cursor.lines, self.known
+        plain = _INSTRUCTIONS.findall("\n".join(lines))
         while (number := cursor.number) <= len(lines):
-            line = lines[number - 1]
-            plain = _INSTRUCTION.fullmatch(line)
-            if plain is not None and plain[2] not in known:
+            text, name, operands = plain[number - 1]
+            if text and name not in known:
                 cursor.number += 1
-                text, name, operands = plain.groups("")
                 row = (number, _PLAIN_KIND, name, operands, text, self.depth, False)
                 self.statements.append(tuple.__new__(Statement, row))
                 self.texts.append(text)
                 self.heads.add(name)
                 continue
+            line = lines[number - 1]
             simple = _SIMPLE.fullmatch(line)
             if simple is not None:
                 cursor.number += 1

@@ -111,6 +111,8 @@ FIELDS: tuple[Field, ...] = (
 )
 """Every bit of the descriptor, in order and without gaps; reserved runs are fields of their own."""
 
+_MASKS = tuple((field.name, field.bit, (1 << field.width) - 1) for field in FIELDS)
+
 _USER_SGPR_DWORDS = (
     ("user_sgpr_private_segment_buffer", 4),
     ("user_sgpr_dispatch_ptr", 2),
@@ -187,6 +189,14 @@ class KernelDescriptor:
         return enabled + self.kernarg_preload_length
 
 
+_CHOSEN = tuple(
+    (name, annotation.type == "bool")
+    for name, annotation in KernelDescriptor.__dataclass_fields__.items()
+    if name != "raw"
+)
+"""Every field of the record behind the raw bytes, in order, and whether it is true or false."""
+
+
 def read_descriptor(raw: bytes, location: str) -> KernelDescriptor:
     """Decode a descriptor; ``BadInput`` unless ``raw`` holds exactly 64 bytes."""
     if len(raw) != DESCRIPTOR_BYTES:
@@ -208,13 +218,8 @@ def read_descriptor(raw: bytes, location: str) -> KernelDescriptor:
         "accum_offset": (fields["accum_offset_granules"] + 1) * ACCUM_GRANULE,
     }
     values = {**fields, **derived}
-    annotations = KernelDescriptor.__dataclass_fields__
-    chosen = {
-        name: bool(values[name]) if annotation.type == "bool" else values[name]
-        for name, annotation in annotations.items()
-        if name != "raw"
-    }
-    return KernelDescriptor(raw=bytes(raw), **chosen)
+    chosen = [bool(values[name]) if is_flag else values[name] for name, is_flag in _CHOSEN]
+    return KernelDescriptor(bytes(raw), *chosen)
 
 
 def first_difference(left: KernelDescriptor, right: KernelDescriptor) -> str | None:
@@ -228,6 +233,6 @@ def first_difference(left: KernelDescriptor, right: KernelDescriptor) -> str | N
 
 def _decode_bits(raw: bytes) -> dict[str, int]:
     whole = int.from_bytes(raw, "little")
-    result = {f.name: whole >> f.bit & (1 << f.width) - 1 for f in FIELDS}
+    result = {name: whole >> bit & mask for name, bit, mask in _MASKS}
     result["entry_byte_offset"] = struct.unpack_from("<q", raw, 16)[0]
     return result

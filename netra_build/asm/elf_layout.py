@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from netra_build.core.errors import BadInput
@@ -124,21 +124,20 @@ def read_elf(data: bytes, location: str) -> ElfFile:
     sections_end = header.sections_at + header.section_count * SECTION_BYTES
     if max(segments_end, sections_end) > len(data):
         raise BadInput("headers leave the file", location=location)
-    segments = tuple(
-        SegmentHeader(*_SEGMENT.unpack_from(data, header.segments_at + i * SEGMENT_BYTES))
-        for i in range(header.segment_count)
-    )
-    sections = tuple(
-        SectionHeader(*_SECTION.unpack_from(data, header.sections_at + i * SECTION_BYTES))
-        for i in range(header.section_count)
-    )
-    spans = [(section.offset, section.stored) for section in sections]
-    spans += [(segment.offset, segment.file_size) for segment in segments]
-    if any(size and offset + size > len(data) for offset, size in spans):
+    segments = [
+        SegmentHeader(*row) for row in _SEGMENT.iter_unpack(data[header.segments_at : segments_end])
+    ]
+    sections = [
+        SectionHeader(*row) for row in _SECTION.iter_unpack(data[header.sections_at : sections_end])
+    ]
+    ends = [section.offset + section.stored for section in sections if section.stored]
+    ends += [segment.offset + segment.file_size for segment in segments if segment.file_size]
+    if max(ends, default=0) > len(data):
         raise BadInput("section or segment leaves the file", location=location)
-    if any(section.align > MAX_ALIGN for section in sections):
+    if max([section.align for section in sections]) > MAX_ALIGN:
         raise BadInput("section has an unusable alignment", location=location)
-    return _named(ElfFile(data, header, segments, sections), location)
+    named = _named(data, sections, header.names_index, location)
+    return ElfFile(data, header, tuple(segments), named)
 
 
 def is_whole(data: bytes) -> bool:
@@ -158,15 +157,17 @@ def is_whole(data: bytes) -> bool:
     return all(one.offset + one.stored <= len(data) for one in sections)
 
 
-def _named(elf: ElfFile, location: str) -> ElfFile:
-    """Return the file with every section's name filled in."""
-    if elf.header.names_index >= len(elf.sections):
+def _named(
+    data: bytes, sections: Sequence[SectionHeader], names_index: int, location: str
+) -> tuple[SectionHeader, ...]:
+    """Return the sections with their names, which stand in one of them."""
+    if names_index >= len(sections):
         raise BadInput("section names are missing", location=location)
-    table = elf.content(elf.sections[elf.header.names_index])
-    named = tuple(
-        SectionHeader(*one[:-1], string_at(table, one.name, location)) for one in elf.sections
+    names = sections[names_index]
+    table = data[names.offset : names.offset + names.stored]
+    return tuple(
+        [SectionHeader(*one[:-1], string_at(table, one.name, location)) for one in sections]
     )
-    return replace(elf, sections=named)
 
 
 def string_at(table: bytes, at: int, location: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from netra_build.asm.code_object import CodeObject
@@ -98,7 +98,9 @@ def notes_text(code: CodeObject, label: str) -> str:
 def document_text(document: Json, location: str = "metadata") -> str:
     """Return a decoded note as the tool's YAML, from ``---`` to ``...`` with a final newline."""
     if isinstance(document, Mapping) and document:
-        return "\n".join(("---", *_map_lines(document, location), "...", ""))
+        lines = ["---"]
+        _add_map(lines, document, "", "", location)
+        return "\n".join((*lines, "...", ""))
     raise BadInput("code object metadata is empty", location=location)
 
 
@@ -127,31 +129,33 @@ def _section_text(
     )
 
 
-def _map_lines(value: Mapping[str, Json], location: str) -> Iterator[str]:
+def _add_map(
+    lines: list[str], value: Mapping[str, Json], first: str, indent: str, location: str
+) -> None:
+    """Add the lines of a map: the first begins with ``first``, every other with ``indent``."""
+    begin, below = first, indent + "  "
     for key in sorted(value, key=str.encode):
         item = value[key]
-        name = (_quoted_key(key) if len(key) <= MAX_KNOWN else _quoted(key, keep_type=False)) + ":"
+        name = begin + (_quoted_key(key) if len(key) <= MAX_KNOWN else _new_key(key))
+        begin = indent
         if isinstance(item, dict) and item:
-            yield name
-            yield from (f"  {line}" for line in _map_lines(item, location))
+            lines.append(name)
+            _add_map(lines, item, below, below, location)
         elif isinstance(item, list) and item:
-            yield name
-            yield from (f"  {line}" for line in _list_lines(item, location))
+            lines.append(name)
+            _add_list(lines, item, below, location)
         else:
-            yield f"{name}{' ' * max(1, KEY_COLUMNS - len(key.encode()))}{_scalar(item)}"
+            lines.append(f"{name}{' ' * max(1, KEY_COLUMNS - len(key.encode()))}{_scalar(item)}")
 
 
-def _list_lines(value: list[Json], location: str) -> Iterator[str]:
+def _add_list(lines: list[str], value: list[Json], indent: str, location: str) -> None:
     for item in value:
         if isinstance(item, list):
             raise BadInput("metadata holds a list inside a list", location=location)
         if isinstance(item, dict) and item:
-            marker = "- "
-            for line in _map_lines(item, location):
-                yield marker + line
-                marker = "  "
+            _add_map(lines, item, f"{indent}- ", f"{indent}  ", location)
         else:
-            yield f"- {_scalar(item)}"
+            lines.append(f"{indent}- {_scalar(item)}")
 
 
 def _scalar(value: Json) -> str:
@@ -178,9 +182,14 @@ def _text(value: str) -> str:
     return _new_text(value)
 
 
+def _new_key(key: str) -> str:
+    return _quoted(key, keep_type=False) + ":"
+
+
 @lru_cache(maxsize=512)
 def _quoted_key(key: str) -> str:
-    return _quoted(key, keep_type=False)
+    """Return a short key as it is printed, with its colon."""
+    return _new_key(key)
 
 
 def _reads_otherwise(text: str) -> bool:

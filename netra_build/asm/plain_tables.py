@@ -6,7 +6,8 @@ What is unusual in any way is left to the general reader, which finds the words 
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
+from itertools import repeat
+from typing import NamedTuple
 
 from netra_build.asm.elf_layout import (
     SHT_DYNAMIC,
@@ -60,8 +61,7 @@ _BINDINGS = {0: "local", 1: "global", 2: "weak"}
 _VISIBILITIES = {0: "default", 1: "internal", 2: "hidden", 3: "protected"}
 
 
-@dataclass(frozen=True)
-class Section:
+class Section(NamedTuple):
     """One section. Address, offset and size are bytes; ``data`` is empty when none is stored."""
 
     name: str
@@ -73,8 +73,7 @@ class Section:
     data: bytes
 
 
-@dataclass(frozen=True)
-class Symbol:
+class Symbol(NamedTuple):
     """One dynamic symbol; the loader sees these only."""
 
     name: str
@@ -99,15 +98,15 @@ def plain_tables(data: bytes, max_sections: int, max_symbols: int) -> Tables | N
         return None
     if sum(section.stored for section in elf.sections) > 2 * len(data):
         return None
-    if not all(_is_plain(elf, section) for section in elf.sections):
+    contents = [elf.content(section) for section in elf.sections]
+    if not all(map(_is_plain, repeat(elf), elf.sections, contents)):
         return None
     symbols = _symbols(elf, max_symbols)
-    return (tuple(_section(elf, s) for s in elf.sections), symbols) if symbols else None
+    return (tuple(map(_section, elf.sections, contents)), symbols) if symbols else None
 
 
-def _is_plain(elf: ElfFile, section: SectionHeader) -> bool:
+def _is_plain(elf: ElfFile, section: SectionHeader, data: bytes) -> bool:
     """Tell whether a section is of a known kind and its tables lie inside it."""
-    data = elf.content(section)
     if section.kind not in _KINDS or not section.text.isascii():
         return False
     if section.kind in _LINKED:
@@ -128,7 +127,7 @@ def _is_plain(elf: ElfFile, section: SectionHeader) -> bool:
     return True
 
 
-def _section(elf: ElfFile, section: SectionHeader) -> Section:
+def _section(section: SectionHeader, data: bytes) -> Section:
     return Section(
         section.text,
         _KINDS[section.kind],
@@ -136,7 +135,7 @@ def _section(elf: ElfFile, section: SectionHeader) -> Section:
         section.offset,
         section.size,
         section.flags,
-        elf.content(section),
+        data,
     )
 
 

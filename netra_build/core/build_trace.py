@@ -78,6 +78,11 @@ class KeptTrace:
         self.code, self._asked, self._made = map(str, texts)
         self._store = store
 
+    @property
+    def part_digests(self) -> tuple[str, str]:
+        """The BLAKE3 of both parts."""
+        return self._asked, self._made
+
     @cached_property
     def asked(self) -> Asked:
         """What decided about the request."""
@@ -140,7 +145,10 @@ def trace_of(
 
 
 def keep_trace(store: Store, key: str, trace: Trace, base: str, disk: Disk) -> None:
-    """Keep a trace, and of its outputs what the store does not have yet."""
+    """Keep a trace, and of its outputs what the store does not have yet.
+
+    The parts of the traces that it takes the place of go.
+    """
     made = trace.made
     entries = {action: entry_name(action) for action, _ in made.actions if DIGEST.match(action)}
     there = held(store.files, entries.values())
@@ -154,7 +162,14 @@ def keep_trace(store: Store, key: str, trace: Trace, base: str, disk: Disk) -> N
         part: store.put_blob(part_bytes(document))
         for part, document in (("asked", trace.asked.document()), ("made", made.document()))
     }
+    before = _part_digests(store, key)
     store.put_record(KIND, key, {"format": FORMAT, "code": trace.code, **parts})
+    for digest in before - _part_digests(store, key):
+        store.drop_blob(digest)
+
+
+def _part_digests(store: Store, key: str) -> set[str]:
+    return {digest for trace in kept_traces(store, key) for digest in trace.part_digests}
 
 
 class Present:

@@ -115,6 +115,11 @@ class Store:
             self.files.touch(name)
         return data
 
+    def drop_blob(self, digest: str) -> None:
+        """Remove the bytes with this BLAKE3, which nobody needs any more; nothing is fine."""
+        if DIGEST.match(digest) and self.files.has(blob_name(digest)):
+            self._discard(blob_name(digest))
+
     def put_record(self, kind: str, key: str, document: Json) -> None:
         """Keep a JSON document under a kind and any key; the newest ``MOST_RECORDS`` remain."""
         wrapped = {"format": RECORD_FORMAT, "kind": kind, "key": key, "document": document}

@@ -7,6 +7,7 @@ import shutil
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -31,7 +32,7 @@ from netra_build.core.noted import NotedDigests
 from netra_build.core.product import JOURNAL
 from netra_build.core.recording_disk import Looks, RecordingDisk
 from netra_build.core.stamps import own_stamp_of, stamp_of
-from netra_build.core.store import Store, open_store
+from netra_build.core.store import MOST_RECORDS, Store, open_store
 from netra_build.core.trace_parts import Made, TracedProduct, read_asked, read_made
 
 OUTPUTS = {
@@ -235,6 +236,24 @@ def test_traces_of_the_same_share_what_is_the_same(tmp_path: Path, store: Store)
     heads = store.get_records(KIND, "key")
     assert len({head["asked"] for head in heads}) == 2
     assert len({head["made"] for head in heads}) == 1
+
+
+def test_parts_of_traces_that_are_no_longer_kept_go(tmp_path: Path, store: Store) -> None:
+    """An edit leaves nothing in the store that nothing leads to."""
+    base = checkout(tmp_path / "first")
+    for number in range(MOST_RECORDS + 3):
+        (tmp_path / "first/recipes/a.yaml").write_text(f"{number}")
+        trace = made_trace(base)
+        made = replace(trace.made, said=(f"{number // 2}",))
+        keep_trace(store, "key", replace(trace, made=made), base, RealDisk())
+    kept = list(kept_traces(store, "key"))
+    assert len(kept) == MOST_RECORDS
+    assert [trace.made.said for trace in kept] == [(f"{n // 2}",) for n in range(10, 2, -1)]
+    parts = {digest for trace in kept for digest in trace.part_digests}
+    outputs = {blake3_hex(text.encode()) for text in OUTPUTS.values()}
+    blobs = {path.name for path in (tmp_path / "store/blobs").rglob("*") if path.is_file()}
+    assert blobs == parts | outputs
+    assert len(parts) == MOST_RECORDS + 5
 
 
 def test_a_lost_blob_restores_nothing_whole(tmp_path: Path, store: Store, kept: KeptTrace) -> None:

@@ -132,7 +132,7 @@ def judge(
         inputs, outputs = (len(manifest[part]["names"]) for part in ("inputs", "outputs"))
         return Verdict("", inputs, outputs, _lines(manifest["said"]))
     except NotAsItWas as difference:
-        noted = {part: manifest[part] for part in NOTED} if not verify else None
+        noted = {part: manifest.get(part) for part in NOTED} if not verify else None
         return Verdict(str(difference), noted=noted)
     except UNREADABLE:
         return Verdict("no usable manifest")

@@ -266,6 +266,17 @@ def test_what_differs_leaves_the_digests_of_the_rest(trusting: Place) -> None:
     assert judge(trusting.build, REQUEST, trusting.environment, verify=True).noted == {}
 
 
+@pytest.mark.parametrize("part", ["base", "written_ns", "inputs"])
+def test_a_manifest_that_lacks_what_would_be_noted_is_no_fault_of_ours(
+    place: Place, part: str
+) -> None:
+    alter(place, lambda manifest: manifest.pop(part))
+    environment = {**place.environment, "ROCM_PATH": "/other"}
+    verdict = judge(place.build, REQUEST, environment)
+    assert verdict.reason == "ROCM_PATH has another value"
+    assert NotedDigests(verdict.noted).digest("/x", (1, 1, 1, 1, 1)) is None
+
+
 def test_environment_that_was_read_counts_and_no_other(place: Place) -> None:
     assert place.reason(HOME="/elsewhere") == ""
     assert place.reason(ROCM_PATH="/other") == "ROCM_PATH has another value"

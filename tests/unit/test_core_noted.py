@@ -46,6 +46,7 @@ def test_a_file_that_was_young_when_it_was_noted_is_not_trusted() -> None:
         None,
         {},
         {"base": "/here/"},
+        noted(inputs=None),
         noted(inputs=3),
         noted(inputs={}),
         noted(inputs={"names": ["lib/a"], "stamps": [1], "digests": ["d1"]}),

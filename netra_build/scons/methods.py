@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from inspect import signature
 from os.path import normpath
@@ -14,6 +15,7 @@ import SCons.Errors
 
 from netra_build import __version__, requests
 from netra_build.core.canonical_json import Json
+from netra_build.core.code_digest import code_digest
 from netra_build.core.collector import collector_paused
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput, NetraError
@@ -167,6 +169,7 @@ def _declare(
         library = library_of(env, root)
         with collector_paused():
             graph = plan(library, **options)
+        _read_code(graph)
         build = env["NETRA_BUILD"]
         folder = normpath(out) if out else (f"{build}/{kind}/{graph.name}" if kind else build)
         given = {Root.OUT: Path(folder), **(folders or {})}
@@ -186,6 +189,16 @@ def _declare(
         return declare_graph(env, execution)
     except NetraError as error:
         raise NetraUserError(error) from error
+
+
+def _read_code(graph: Graph) -> None:
+    """Read the code of all stages now: whoever looks for the tool chain may not be done yet.
+
+    What cannot be read is met again by the first action that is asked about it.
+    """
+    for module in {action.stage.module for action in graph.actions}:
+        with suppress(NetraError):
+            code_digest(module)
 
 
 def _request(

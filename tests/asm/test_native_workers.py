@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from netra_build.asm.diagnostics import AssemblyFailed, LinkFailed
-from netra_build.asm.native import session, workers
+from netra_build.asm.native import processes, session, workers
 from netra_build.asm.native.library import NativeLibrary
 from netra_build.asm.native.session import with_native_part
 from netra_build.asm.toolchain import Program
@@ -27,6 +27,10 @@ FATAL = b"\t.size a, b\na:\n"
 ENDLESS_TREE = {"unit.s": b'\t.include "a.inc"\n', "a.inc": b'\t.include "a.inc"\n'}
 HUGE_OUTPUT = b"\t.zero 0x20000000\n"
 HUGE_MEMORY = b"\t.rept 400000000\n\t.long 1\n\t.endr\n"
+
+
+SLOW_TO_LOAD = ("collections", "enum", "re", "runpy", "signal", "socket", "typing")
+"""Each takes longer to load than a worker takes for several kernels."""
 
 
 def workers_of(native) -> list[workers.Worker]:
@@ -323,3 +327,13 @@ def test_a_worker_does_not_outlive_the_programs_it_was_started_for(
     assert native.native_identity() == {"absence": absence}
     assert native.assemble(GOOD) == toolchain.assemble(GOOD)
     assert native.identity() == after
+
+
+def test_a_worker_loads_little_before_it_answers():
+    asked = (
+        processes.WORKER.partition("main(")[0] + "print([n for n in sys.argv if n in sys.modules])"
+    )
+    command = [sys.executable, "-S", "-P", "-c", asked, *SLOW_TO_LOAD, "ctypes"]
+    environment = {"LC_ALL": "C", "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout == "['ctypes']\n"

@@ -14,7 +14,9 @@ from typing import IO
 from netra_build.core.errors import ToolchainFailed
 from netra_build.core.streams import scratch_stream
 
-WORKER_MODULE = "netra_build.asm.native.worker"
+WORKER = "import sys; from netra_build.asm.native.worker import main; main(sys.argv[1:])"
+"""The program of a worker. ``-m`` would load what finds modules for it first."""
+
 PACKAGE_PARENT = Path(__file__).parent.parent.parent.parent
 """The folder that holds the package; a worker searches it and no ``site-packages``."""
 
@@ -44,7 +46,7 @@ def start_worker(
     ours, theirs = socket.socketpair()
     try:
         process = subprocess.Popen(
-            [sys.executable, "-S", "-P", "-m", WORKER_MODULE, *arguments],
+            [sys.executable, "-S", "-P", "-c", WORKER, *arguments],
             cwd=folder,
             env=environment,
             stdin=theirs.fileno(),

@@ -1,28 +1,31 @@
 """The messages between the build and a worker: byte strings in frames, on a stream socket.
 
 A frame is the number of byte strings (32 bits), the size of each (64 bits) and their bytes, all
-little-endian. This module imports the standard library only: a worker starts in milliseconds.
+little-endian. This module imports little of the standard library: a worker starts in milliseconds.
 """
 
 from __future__ import annotations
 
 import struct
 import time
-from collections.abc import Sequence
-from typing import Protocol
+
+TYPE_CHECKING = False  # to load ``typing`` takes longer than to assemble a kernel
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Protocol
+
+    class Channel(Protocol):
+        """What this module needs of a connected socket."""
+
+        def settimeout(self, value: float | None, /) -> None: ...
+        def sendall(self, data: bytes, /) -> None: ...
+        def recv_into(self, buffer: memoryview, /) -> int: ...
+
 
 MAX_PARTS = 65536
 MAX_FRAME_BYTES = 1024**3
 DONE, REFUSED, DECLINED = 0, 1, 2
 """How a call ended, as the C ABI numbers it."""
-
-
-class Channel(Protocol):
-    """What this module needs of a connected socket."""
-
-    def settimeout(self, value: float | None, /) -> None: ...
-    def sendall(self, data: bytes, /) -> None: ...
-    def recv_into(self, buffer: memoryview, /) -> int: ...
 
 
 def send(channel: Channel, parts: Sequence[bytes], deadline: float | None = None) -> None:

@@ -1,21 +1,25 @@
 """The program of a worker process: loads the native library and serves one request at a time.
 
-Started as ``python -m netra_build.asm.native.worker`` with its end of a socket pair as standard
-input and a regular file as standard error, where LLVM reports. It imports the standard library
-only. When LLVM ends the process, the other side finds the socket closed.
+Started with its end of a socket pair as standard input and a regular file as standard error, where
+LLVM reports. When LLVM ends the process, the other side finds the socket closed. It imports little
+of the standard library, and of ``socket`` and ``signal`` only what those are made on: the rest of
+them takes longer to load than all that LLVM does for ten kernels.
 """
 
 from __future__ import annotations
 
+import _signal  # type: ignore[import-not-found]
+import _socket
 import ctypes
 import resource
-import signal
-import socket
 import sys
-from collections.abc import Callable, Sequence
 from ctypes import POINTER, Structure, byref, c_char_p, c_int, c_size_t, c_void_p
 
 from netra_build.asm.native.protocol import receive, send
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
 MAX_REPORT_BYTES = 1024**2
 ALARM_MARGIN_SECONDS = 10
@@ -99,7 +103,7 @@ class Library:
         return status, data
 
 
-def serve(channel: socket.socket, library: Library, timeout_seconds: int) -> None:
+def serve(channel: _socket.socket, library: Library, timeout_seconds: int) -> None:
     """Answer requests until the other side closes the channel.
 
     A request is the name of a call and its parts; the answer is the status, what was produced
@@ -118,10 +122,10 @@ def serve(channel: socket.socket, library: Library, timeout_seconds: int) -> Non
             library.leave_folder()
             return
         # When the build is killed nobody else would end a call that never returns.
-        signal.alarm(timeout_seconds + ALARM_MARGIN_SECONDS)
+        _signal.alarm(timeout_seconds + ALARM_MARGIN_SECONDS)
         status, data = calls[name](parts)
         report = library.report() if status else b""
-        signal.alarm(0)
+        _signal.alarm(0)
         send(channel, [b"%d" % status, data, report])
 
 
@@ -133,17 +137,13 @@ def main(arguments: Sequence[str]) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
     resource.setrlimit(resource.RLIMIT_FSIZE, (output_bytes, output_bytes))
     # Python ignores the first; the second would print a traceback into the report.
-    signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    with socket.socket(fileno=sys.stdin.fileno()) as channel:
-        serve(channel, Library(llvm_path, path), timeout_seconds)
+    _signal.signal(_signal.SIGXFSZ, _signal.SIG_DFL)
+    _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
+    channel = _socket.socket(fileno=sys.stdin.fileno())
+    serve(channel, Library(llvm_path, path), timeout_seconds)
 
 
 def _files(parts: Sequence[bytes]) -> ctypes.Array[_File]:
     names, contents = parts[::2], parts[1::2]
     pairs = zip(names, contents, strict=True)
     return (_File * len(names))(*(_File(name, data, len(data)) for name, data in pairs))
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from netra_build.core.account import Account
+from netra_build.core.account import Account, pending_run
 from netra_build.core.execute import ActionRun, Execution, prepare_run
 from netra_build.core.graph import Action
 from netra_build.core.reasons import FORGOTTEN, Reason
@@ -57,14 +57,15 @@ def run_action(
 ) -> dict[str, str]:
     """Restore ``action`` from the store, or make and keep it; return as ``ActionRun.make`` does."""
     run = prepare_run(action, execution)
-    with Account(action, execution, run.input_digests, otherwise) as account:
+    with Account(action, execution) as account:
+        pending = pending_run(action, execution, run.input_digests, otherwise)
         if store is None or not action.stage.is_kept:
             written, ending = run.make(), Ending.RAN
         else:
             decision = Decision(run.digest(), run.input_digests)
             carried = restored(run, decision, store) or made(run, decision, store)
             written, ending = dict(carried.written), carried.ending
-        account.done(written, ending, run.input_digests)
+        account.done(pending, written, ending)
     return written
 
 

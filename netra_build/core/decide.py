@@ -49,6 +49,16 @@ class Decider:
         found = (self.record.entry(path) for path in outputs)
         return next((entry for entry in found if entry is not None), None)
 
+    def may_be_renamed(self, action: Action, outputs: Paths) -> bool:
+        """Tell whether an action may be one that is on record under other names.
+
+        What its reasons are then depends on those of the actions before it.
+        """
+        record = self.record
+        if any(map(record.knows, outputs)):
+            return False
+        return record.has_predecessors(self.graph, action.stage.name, action.subject)
+
     def reasons(
         self, action: Action, outputs: Paths, ingredients: Ingredients
     ) -> tuple[Reason, ...]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from netra_build.core.canonical_json import Json, canonical_text, parse_object, plain_text
 from netra_build.core.errors import BadInput
@@ -69,6 +70,18 @@ class Line:
             return None
 
 
+class Noted(NamedTuple):
+    """An entry as one process gives it to another."""
+
+    head: Head
+    rest: bytes
+
+
+def noted_of(entry: Entry) -> Noted:
+    """Return an entry in that form; its code and tools go another way."""
+    return Noted(head_of(entry), plain_text(rest_of(entry)).encode())
+
+
 @dataclass(eq=False)
 class State:
     """All that a record holds."""
@@ -81,10 +94,14 @@ class State:
 
     def line(self, entry: Entry) -> Line:
         """Return the line of an entry; its code and tools are noted."""
-        head, made_from = head_of(entry), entry.ingredients
-        self.codes[head.code_key] = dict(made_from.code)
-        self.tools[head.tools_key] = dict(made_from.tools)
-        return Line(head, plain_text(rest_of(entry)).encode(), self)
+        made_from = entry.ingredients
+        return self.noted_line(noted_of(entry), made_from.code, made_from.tools)
+
+    def noted_line(self, noted: Noted, code: Mapping[str, str], tools: Mapping[str, str]) -> Line:
+        """Return the line of an entry that was noted elsewhere."""
+        self.codes[noted.head.code_key] = dict(code)
+        self.tools[noted.head.tools_key] = dict(tools)
+        return Line(noted.head, noted.rest, self)
 
 
 def read_state(data: bytes) -> State:

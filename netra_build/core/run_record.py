@@ -21,7 +21,7 @@ from netra_build.core.graph import Action
 from netra_build.core.ingredients import Ingredients
 from netra_build.core.reasons import Reason
 from netra_build.core.run_entry import Entry, Output, Run
-from netra_build.core.run_file import Line, State, read_state, state_bytes
+from netra_build.core.run_file import Line, Noted, State, noted_of, read_state, state_bytes
 from netra_build.core.tally import Ending, Paths
 
 FILE_NAME = "runs.json"
@@ -78,30 +78,58 @@ class RunRecord:
             found = [line.entry for line in self._by_subject.get((graph, stage, subject), ())]
         return tuple(entry for entry in found if entry is not None)
 
+    def knows(self, path: str) -> bool:
+        """Tell whether an action is on record as having made a file."""
+        return path in self._lines
+
+    def has_predecessors(self, graph: str, stage: str, subject: str) -> bool:
+        """Tell whether ``predecessors`` would return anything."""
+        return (graph, stage, subject) in self._by_subject
+
+    def begin_anew(self) -> None:
+        """Share no lock with the process that this one is a copy of."""
+        self._lock = threading.RLock()
+
     def done(self, pending: Pending, digests: Mapping[str, str], how: Ending) -> None:
         """Record a run that succeeded; ``digests`` are the BLAKE3 of its outputs by path."""
-        ms = round((self.clock() - pending.began) * 1000, 2)
         with self._lock:
-            build = self._state.builds + 1
-            line = self._lines.get(pending.outputs[0])
-            old = line.entry if line is not None else None
-            outputs = _outputs(pending, digests, old, build)
-            runs = dict(old.runs) if old is not None else {}
-            runs[build] = Run(how.value, ms, pending.reasons)
-            kept = {build, *(output.build for output in outputs.values())}
-            entry = Entry(
-                pending.graph,
-                pending.action.stage.name,
-                pending.action.line(),
-                pending.action.subject,
-                pending.ingredients,
-                outputs,
-                build,
-                {number: run for number, run in runs.items() if number in kept},
-            )
-            self._forget(pending.outputs)
-            self._lines.update(dict.fromkeys(pending.outputs, self._state.line(entry)))
-            self._is_changed = True
+            self._put(self._state.line(self._entry_of(pending, digests, how)))
+
+    def noted(self, pending: Pending, digests: Mapping[str, str], how: Ending) -> Noted:
+        """Return what ``done`` would record, for the process that this one is a copy of."""
+        with self._lock:
+            return noted_of(self._entry_of(pending, digests, how))
+
+    def note(self, noted: Noted, code: Mapping[str, str], tools: Mapping[str, str]) -> None:
+        """Record what a copy of this process has ``noted``, of a run with this code and tools."""
+        with self._lock:
+            self._put(self._state.noted_line(noted, code, tools))
+
+    def _entry_of(self, pending: Pending, digests: Mapping[str, str], how: Ending) -> Entry:
+        """Return the entry of an action that has just run."""
+        ms = round((self.clock() - pending.began) * 1000, 2)
+        build = self._state.builds + 1
+        line = self._lines.get(pending.outputs[0])
+        old = line.entry if line is not None else None
+        outputs = _outputs(pending, digests, old, build)
+        runs = dict(old.runs) if old is not None else {}
+        runs[build] = Run(how.value, ms, pending.reasons)
+        kept = {build, *(output.build for output in outputs.values())}
+        return Entry(
+            pending.graph,
+            pending.action.stage.name,
+            pending.action.line(),
+            pending.action.subject,
+            pending.ingredients,
+            outputs,
+            build,
+            {number: run for number, run in runs.items() if number in kept},
+        )
+
+    def _put(self, line: Line) -> None:
+        self._forget(line.head.outputs)
+        self._lines.update(dict.fromkeys(line.head.outputs, line))
+        self._is_changed = True
 
     def save(self) -> None:
         """Write the record if something ran since it was read."""

@@ -11,11 +11,13 @@ from typing import Any, NamedTuple
 import SCons.CacheDir
 
 from netra_build.core import carry_out
-from netra_build.core.account import Account
+from netra_build.core.account import Account, pending_run
 from netra_build.core.carry_out import Carried
 from netra_build.core.errors import NetraError
 from netra_build.core.execute import ActionRun, prepare_run
 from netra_build.core.hands import GATE, Begin, Hands
+from netra_build.core.run_file import Noted
+from netra_build.core.run_record import Pending
 from netra_build.core.standing import Decision
 from netra_build.core.store import Store
 from netra_build.scons.steps import Step
@@ -32,10 +34,14 @@ class Task(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What a hand answers: what came of it, and why its store takes nothing more, if so."""
+    """What a hand answers."""
 
     carried: Carried | None
+    """What came of the action; None if the store does not have it."""
+    noted: Noted | None
+    """What is to go on record of the run."""
     trouble: str
+    """Why the store takes nothing more, if so."""
 
 
 def restore(step: Step) -> bool:
@@ -81,37 +87,46 @@ def work_by_hand(declared: Any, task: Task, begin: Begin) -> Answer:
 
     run = prepare_run(step.action, step.execution, withdraw)
     decision = carry_out.decided_for(run, task.decision)
-    carried: Carried | None
+    pending = _pending(step, run)
     if task.is_restoring:
         carried = carry_out.restored(run, decision, store) if store is not None else None
     else:
         carried = carry_out.made(run, decision, store)
-    return Answer(carried, store.trouble if store is not None else "")
+    runs, noted = step.execution.runs, None
+    if carried is not None and pending is not None and runs is not None:
+        noted = runs.noted(pending, carried.written, carried.ending)
+    return Answer(carried, noted, store.trouble if store is not None else "")
 
 
 def _hands(step: Step) -> Hands | None:
     """Return who works for this process, None when the step is carried out here.
 
-    A seal is: it is what makes this process's product whole.
+    A seal is: it is what makes this process's product whole. So is what may be an action under
+    another name, whose reasons follow from those of others.
     """
-    seal = step.execution.graph.seal
-    is_seal = any(place == seal for _, place in step.action.outputs)
+    execution, action = step.execution, step.action
+    is_seal = any(place == execution.graph.seal for _, place in action.outputs)
     if step.decision is None or step.prepared is not None or is_seal:
         return None
-    hands: Hands | None = step.env["NETRA_DECLARED"].hands(step.action.stage.is_long, work_by_hand)
+    decider = execution.decider
+    if decider is not None and decider.may_be_renamed(action, step.output_paths):
+        return None
+    declared = step.env["NETRA_DECLARED"]
+    hands: Hands | None = declared.hands(action.stage.is_long, work_by_hand)
     return hands
 
 
 def _by_hand(step: Step, hands: Hands, store: Store | None, is_restoring: bool) -> Carried | None:
-    decision = _known(step)
     product = step.execution.product
-    task = Task(step.number, decision, is_restoring, store is not None)
-    account = Account(step.action, step.execution, decision.input_digests, step.otherwise())
-    with account:
+    task = Task(step.number, _known(step), is_restoring, store is not None)
+    with Account(step.action, step.execution) as account:
         answer: Answer = hands.ask(task, lambda: product.begin() if product is not None else None)
         if store is not None and answer.trouble:
             store.trouble = store.trouble or answer.trouble
-        _close(account, answer.carried)
+        if answer.carried is None:
+            account.not_begun()
+        else:
+            account.done_elsewhere(answer.noted, answer.carried.ending)
     return answer.carried
 
 
@@ -122,9 +137,13 @@ def _restored_here(step: Step, store: Store) -> Carried | None:
         decision = carry_out.decided_for(run, step.decision)
         carried = None
         if store.has_outputs(decision.digest):
-            with _account(step, run) as account:
+            with Account(step.action, step.execution) as account:
+                pending = _pending(step, run)
                 carried = carry_out.restored(run, decision, store)
-                _close(account, carried)
+                if carried is None:
+                    account.not_begun()
+                else:
+                    account.done(pending, carried.written, carried.ending)
         step.prepared = run if carried is None else None
         return carried
 
@@ -133,21 +152,15 @@ def _made_here(step: Step, store: Store | None) -> Carried:
     with GATE.inside():
         run, step.prepared = step.prepared or prepare_run(step.action, step.execution), None
         decision = carry_out.decided_for(run, step.decision)
-        with _account(step, run) as account:
+        with Account(step.action, step.execution) as account:
+            pending = _pending(step, run)
             carried = carry_out.made(run, decision, store)
-            _close(account, carried)
+            account.done(pending, carried.written, carried.ending)
         return carried
 
 
-def _account(step: Step, run: ActionRun) -> Account:
-    return Account(step.action, step.execution, run.input_digests, step.otherwise())
-
-
-def _close(account: Account, carried: Carried | None) -> None:
-    if carried is None:
-        account.not_begun()
-    else:
-        account.done(carried.written, carried.ending, carried.decision.input_digests)
+def _pending(step: Step, run: ActionRun) -> Pending | None:
+    return pending_run(step.action, step.execution, run.input_digests, step.otherwise())
 
 
 def _note(step: Step, carried: Carried) -> None:

@@ -177,6 +177,8 @@ class Declared:
             self._store = self._store.opened_anew()
         if self.toolchain is not None:
             self.toolchain.begin_anew()
+        if self.runs is not None:
+            self.runs.begin_anew()
 
     def _finish_alone(self) -> None:
         if not self.has_front:

@@ -18,7 +18,6 @@ import pickle
 import queue
 import signal
 import threading
-import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -26,6 +25,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from netra_build.core.errors import NetraError, ToolchainFailed
+from netra_build.core.process_end import waited_for
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -37,6 +37,10 @@ Work = Callable[[Any, Begin], Any]
 ENDING_SECONDS = 5.0
 BEGIN, DONE, FAILED = range(3)
 """What a hand says: a question, an answer, an exception."""
+
+
+class NoHand(Exception):
+    """No further process can be made; what was asked has to be done here."""
 
 
 class Gate:
@@ -75,12 +79,20 @@ class Hand:
     """One forked process. To be asked by one thread at a time."""
 
     def __init__(self, work: Work, start: Callable[[], None], others: list[Hand]) -> None:
-        """Fork; ``others`` are those whose pipes the new process must not keep open."""
+        """Fork; raises ``OSError`` where that is not possible.
+
+        ``others`` are those whose pipes the new process must not keep open.
+        """
         from multiprocessing import Pipe
 
         self._pipe, theirs = Pipe()
-        with GATE.alone():
-            self._process = os.fork()
+        try:
+            with GATE.alone():
+                self._process = os.fork()
+        except OSError:
+            self._pipe.close()
+            theirs.close()
+            raise
         if self._process == 0:
             for hand in (self, *others):
                 hand._pipe.close()
@@ -111,14 +123,12 @@ class Hand:
 
     def ended(self) -> int:
         """Wait until the process has ended, and return its exit code."""
-        deadline = time.monotonic() + ENDING_SECONDS
-        while True:
-            found, status = os.waitpid(self._process, os.WNOHANG)
-            if found:
-                return os.waitstatus_to_exitcode(status)
-            if time.monotonic() > deadline:
-                os.kill(self._process, signal.SIGKILL)
-            time.sleep(0.001)
+        waited_for(self._process, ENDING_SECONDS)
+        found, status = os.waitpid(self._process, os.WNOHANG)
+        if not found:
+            os.kill(self._process, signal.SIGKILL)
+            found, status = os.waitpid(self._process, 0)
+        return os.waitstatus_to_exitcode(status)
 
 
 class Hands:
@@ -136,7 +146,8 @@ class Hands:
     def ask(self, task: Any, begin: Begin) -> Any:
         """Have one hand do a task; wait while all are busy.
 
-        Raises what ``work`` raises, and ``ToolchainFailed`` when the process ends over it.
+        Raises what ``work`` raises, ``ToolchainFailed`` when the process ends over it, and
+        ``NoHand`` when there can be none.
         """
         hand = self._slots.get()
         try:
@@ -161,7 +172,10 @@ class Hands:
 
     def _new(self) -> Hand:
         with self._lock:
-            hand = Hand(self._work, self._start, self._hands)
+            try:
+                hand = Hand(self._work, self._start, self._hands)
+            except OSError as error:
+                raise NoHand from error
             self._hands.append(hand)
             return hand
 

@@ -6,6 +6,7 @@ action is noted here in either case: no process but this one has the records.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import SCons.CacheDir
@@ -15,7 +16,7 @@ from netra_build.core.account import Account, pending_run
 from netra_build.core.carry_out import Carried
 from netra_build.core.errors import NetraError
 from netra_build.core.execute import ActionRun, prepare_run
-from netra_build.core.hands import GATE, Begin, Hands
+from netra_build.core.hands import GATE, Begin, Hands, NoHand
 from netra_build.core.run_file import Noted
 from netra_build.core.run_record import Pending
 from netra_build.core.standing import Decision
@@ -53,7 +54,7 @@ def restore(step: Step) -> bool:
     if hands is not None and not store.has_outputs(_known(step).digest):
         return False
     try:
-        carried = _by_hand(step, hands, store, True) if hands else _restored_here(step, store)
+        carried = _restored(step, hands, store)
     except NetraError:
         return False  # the action meets it again, and reports it
     if carried is not None:
@@ -68,10 +69,7 @@ def make(step: Step) -> None:
     """
     is_kept = step.action.stage.is_kept and not SCons.CacheDir.cache_readonly
     store = _store(step) if is_kept else None
-    hands = _hands(step)
-    carried = _by_hand(step, hands, store, False) if hands else _made_here(step, store)
-    assert carried is not None
-    _note(step, carried)
+    _note(step, _made(step, _hands(step), store))
 
 
 def work_by_hand(declared: Any, task: Task, begin: Begin) -> Answer:
@@ -116,7 +114,9 @@ def _hands(step: Step) -> Hands | None:
     return hands
 
 
-def _by_hand(step: Step, hands: Hands, store: Store | None, is_restoring: bool) -> Carried | None:
+def _by_hand(
+    step: Step, hands: Hands, store: Store | None, *, is_restoring: bool
+) -> Carried | None:
     product = step.execution.product
     task = Task(step.number, _known(step), is_restoring, store is not None)
     with Account(step.action, step.execution) as account:
@@ -128,6 +128,22 @@ def _by_hand(step: Step, hands: Hands, store: Store | None, is_restoring: bool) 
         else:
             account.done_elsewhere(answer.noted, answer.carried.ending)
     return answer.carried
+
+
+def _restored(step: Step, hands: Hands | None, store: Store) -> Carried | None:
+    if hands is not None:
+        with suppress(NoHand):
+            return _by_hand(step, hands, store, is_restoring=True)
+    return _restored_here(step, store)
+
+
+def _made(step: Step, hands: Hands | None, store: Store | None) -> Carried:
+    if hands is not None:
+        with suppress(NoHand):
+            carried = _by_hand(step, hands, store, is_restoring=False)
+            assert carried is not None
+            return carried
+    return _made_here(step, store)
 
 
 def _restored_here(step: Step, store: Store) -> Carried | None:

@@ -16,7 +16,7 @@ import pytest
 
 from netra_build.asm.diagnostics import AssemblyFailed
 from netra_build.core.errors import BadInput, Refused, ToolchainFailed
-from netra_build.core.hands import GATE, Begin, Hands, most_hands
+from netra_build.core.hands import GATE, Begin, Hands, NoHand, most_hands
 
 PATIENCE_MS = 30_000
 
@@ -204,3 +204,16 @@ def test_one_job_or_one_processor_needs_none(monkeypatch: pytest.MonkeyPatch) ->
     assert [most_hands(jobs) for jobs in (1, 2, 3, 8)] == [0, 2, 3, 3]
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {5})
     assert most_hands(8) == 0
+
+
+def test_a_system_that_makes_no_process_is_said(
+    hands: Hands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse() -> int:
+        raise BlockingIOError(11, "no more processes")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fork", refuse)
+        with pytest.raises(NoHand):
+            hands.ask("who", nothing)
+    assert hands.ask("who", nothing) != os.getpid()

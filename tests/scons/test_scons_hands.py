@@ -30,6 +30,10 @@ def made(run, decision, store):
     return really(run, decision, store)
 
 carry_out.made = made
+if fault == "fork":
+    def fork():
+        raise BlockingIOError(11, "no more processes")
+    os.fork = fork
 env = Environment(tools=["netra"], toolpath=[PyPackageDir("netra_build.scons")],
                   NETRA_LIBRARY_ROOT="library", NETRA_STORE=ARGUMENTS.get("store", ""))
 env.Default(env.NetraEngine("pair", out="out/engine"))
@@ -95,6 +99,15 @@ def test_all_but_the_seal_is_done_by_hand_with_the_same_bytes(
         line.split()[0] for line in expected.who()
     ]
     assert repository.scons("hands=2").actions == []
+
+
+def test_where_no_process_can_be_made_all_is_done_here(
+    repository: Repository, expected: Repository
+) -> None:
+    done = repository.scons("hands=2", "fault=fork")
+    assert done.status == 0, done.errors
+    assert repository.engine() == expected.engine()
+    assert {line.partition(" ")[2] for line in repository.who()} == {"here"}
 
 
 def test_what_another_checkout_kept_is_restored_by_hand(

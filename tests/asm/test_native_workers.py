@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -337,3 +338,15 @@ def test_a_worker_loads_little_before_it_answers():
     environment = {"LC_ALL": "C", "PYTHONPATH": str(ROOT)}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     assert done.stdout == "['ctypes']\n"
+
+
+@pytest.mark.parametrize("is_off", [True, False])
+def test_a_worker_leaves_no_bytecode_where_its_build_leaves_none(
+    native, tmp_path, monkeypatch, is_off: bool
+):
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(ROOT / "netra_build", tmp_path / "netra_build", ignore=ignored)
+    monkeypatch.setattr(processes, "PACKAGE_PARENT", tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", is_off)
+    native.assemble(GOOD)
+    assert bool(list(tmp_path.rglob("*.pyc"))) is not is_off

@@ -46,7 +46,7 @@ def start_worker(
     ours, theirs = socket.socketpair()
     try:
         process = subprocess.Popen(
-            [sys.executable, "-S", "-P", "-c", WORKER, *arguments],
+            [sys.executable, *_as_here(), "-S", "-P", "-c", WORKER, *arguments],
             cwd=folder,
             env=environment,
             stdin=theirs.fileno(),
@@ -60,6 +60,11 @@ def start_worker(
     finally:
         theirs.close()
     return process, ours
+
+
+def _as_here() -> list[str]:
+    """Return the option by which a worker leaves no bytecode where its build leaves none."""
+    return ["-B"] if sys.dont_write_bytecode else []
 
 
 def exit_code(process: subprocess.Popen[bytes], grace_seconds: float) -> int:

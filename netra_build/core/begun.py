@@ -11,6 +11,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Generic, TypeVar
 
+from netra_build.core.errors import NetraError
+from netra_build.core.process_end import status_of
+
 Answer = TypeVar("Answer")
 
 STANDARD_STREAMS = 3
@@ -37,14 +40,20 @@ class Begun(Generic[Answer]):
         atexit.register(self._give_up)
 
     def answer(self) -> Answer | None:
-        """Wait for the answer, once; None when the question raised or its process was ended."""
+        """Wait for the answer, once; raise the ``NetraError`` that the question raised.
+
+        None when it raised anything else, or its process was ended.
+        """
         atexit.unregister(self._give_up)
         with open(self._pipe, "rb") as stream:
             data = stream.read()
-        _, status = os.waitpid(self._process, 0)
-        if status:
+        status_of(self._process)
+        if not data:
             return None
-        answer: Answer = pickle.loads(data)
+        is_answer, found = pickle.loads(data)
+        if not is_answer:
+            raise found
+        answer: Answer = found
         return answer
 
     def _give_up(self) -> None:
@@ -52,7 +61,7 @@ class Begun(Generic[Answer]):
         with suppress(OSError):
             os.close(self._pipe)
             os.kill(self._process, signal.SIGINT)
-            os.waitpid(self._process, 0)
+            status_of(self._process)
 
 
 def begin(question: Callable[[], Answer]) -> Begun[Answer] | None:
@@ -69,6 +78,13 @@ def begin(question: Callable[[], Answer]) -> Begun[Answer] | None:
         return None
 
 
+def _outcome(question: Callable[[], object]) -> tuple[bool, object]:
+    try:
+        return True, question()
+    except NetraError as error:
+        return False, error
+
+
 def _answer(question: Callable[[], object], pipe: int) -> None:
     """Answer, and end without ending or writing anything of the process that was copied."""
     status = 1
@@ -78,7 +94,7 @@ def _answer(question: Callable[[], object], pipe: int) -> None:
         # Nothing that is locked or waited for by its open file is to be kept by a copy.
         os.closerange(STANDARD_STREAMS, pipe)
         os.closerange(pipe + 1, os.sysconf("SC_OPEN_MAX"))
-        data = pickle.dumps(question())
+        data = pickle.dumps(_outcome(question))
         with open(pipe, "wb") as stream:
             stream.write(data)
         status = 0

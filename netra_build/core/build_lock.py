@@ -67,7 +67,7 @@ def _take(handle: int, build: str, command: str, say: Callable[[str], None]) -> 
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        say(f"waiting for {_holder(handle)} to finish in {build}")
+        say(f"waiting for {_holder(handle)} in {build}")
         fcntl.flock(handle, fcntl.LOCK_EX)
     except OSError:  # a file system without locks
         os.close(handle)
@@ -96,7 +96,19 @@ def _holder(handle: int) -> str:
         note = json.loads(os.pread(handle, 65536, 0))
         pid, command, started = int(note["pid"]), str(note["command"]), str(note["started"])
     except (OSError, ValueError, TypeError, KeyError, RecursionError, OverflowError):
-        return "another build"
+        return "another build to finish"
     text = f"{command}, process {pid}, started {started}"
     shown = "".join(sign if sign.isprintable() else "?" for sign in text)
-    return f'"{shown[:LONGEST_SHOWN]}"'
+    quoted = f'"{shown[:LONGEST_SHOWN]}"'
+    return f"{quoted} to finish" if _is_running(pid) else f"what is left of {quoted} to end"
+
+
+def _is_running(pid: int) -> bool:
+    """Tell whether there is a process of this number, whoever it belongs to."""
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except OSError:
+        return True
+    return True

@@ -6,6 +6,7 @@ contents it says what would be made there, and the store has the bytes.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -290,7 +291,11 @@ def _begin(traced: TracedProduct, base: str, begun: dict[str, Product]) -> None:
 
 
 def _has(disk: Disk, path: str, digest: str) -> bool:
-    return disk.is_file(path) and blake3_hex(disk.read_bytes(path)) == digest
+    return (
+        not os.path.islink(path)
+        and disk.is_file(path)
+        and blake3_hex(disk.read_bytes(path)) == digest
+    )
 
 
 def digests_below(looks: Looks, place: str, noted: NotedDigests) -> dict[str, str]:

@@ -16,6 +16,7 @@ from typing import Any
 from blake3 import blake3
 
 from netra_build.core.distributions import found_imports
+from netra_build.core.errors import BadInput
 from netra_build.core.file_columns import each_stamp
 from netra_build.core.folder_names import entries_below, folder_stamp, names_below
 from netra_build.core.stamps import KIND_OF_FILE, REGULAR, is_recent, status_state
@@ -147,16 +148,23 @@ def _lines(said: Any) -> list[str]:
 
 
 def forget(build: str, request: Request) -> None:
-    """Remove the manifest of a request: from now on its outputs may be anything."""
+    """Remove the manifest of a request: from now on its outputs may be anything.
+
+    Raises ``BadInput`` where it cannot be removed.
+    """
+    path = manifest_path(build, request)
     try:
-        os.unlink(manifest_path(build, request))
+        os.unlink(path)
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):  # no manifest stands there
         return
+    except OSError as error:
+        reason = (error.strerror or "not possible").lower()
+        raise BadInput(f"cannot remove: {reason}", location=path) from None
 
 
 def read_manifest(path: str) -> dict[str, Any]:
     """Return a whole manifest; raises one of ``UNREADABLE`` for anything else."""
-    with open(path, "rb") as stream:
+    with open(path, "rb", opener=_at_once) as stream:
         data = stream.read(MAX_MANIFEST_BYTES)
     head, _, body = data.partition(b"\n")
     if head != seal_of(body):
@@ -165,6 +173,11 @@ def read_manifest(path: str) -> dict[str, Any]:
     if manifest["format"] != FORMAT:
         raise ValueError("another format")
     return manifest
+
+
+def _at_once(path: str, flags: int) -> int:
+    """Open what may be a pipe that nobody writes to, without waiting for who does."""
+    return os.open(path, flags | os.O_NONBLOCK)
 
 
 def seal_of(body: bytes) -> bytes:
@@ -243,7 +256,7 @@ def check_files(manifest: Mapping[str, Any], part: str, verify: bool) -> None:
 
 def hash_file(path: str) -> str:
     """Return the BLAKE3 of a file; raises ``OSError``."""
-    with open(path, "rb") as stream:
+    with open(path, "rb", opener=_at_once) as stream:
         hasher = blake3()
         while piece := stream.read(1 << 20):
             hasher.update(piece)

@@ -25,7 +25,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from netra_build.core.errors import NetraError, ToolchainFailed
-from netra_build.core.process_end import waited_for
+from netra_build.core.process_end import status_of, waited_for
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -121,14 +121,11 @@ class Hand:
         """Let the process end, which does nothing now."""
         self._pipe.close()
 
-    def ended(self) -> int:
-        """Wait until the process has ended, and return its exit code."""
+    def ended(self) -> int | None:
+        """Wait until the process has ended; return its exit code, None if nobody knows it."""
         waited_for(self._process, ENDING_SECONDS)
-        found, status = os.waitpid(self._process, os.WNOHANG)
-        if not found:
-            os.kill(self._process, signal.SIGKILL)
-            found, status = os.waitpid(self._process, 0)
-        return os.waitstatus_to_exitcode(status)
+        status = status_of(self._process, is_killed=True)
+        return None if status is None else os.waitstatus_to_exitcode(status)
 
 
 class Hands:
@@ -183,9 +180,14 @@ class Hands:
         with self._lock:
             self._hands.remove(hand)
         hand.release()
-        code = hand.ended()
-        ended = f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with {code}"
+        ended = _ending(hand.ended())
         return ToolchainFailed(f"the process that worked on it {ended}", hint="build again")
+
+
+def _ending(code: int | None) -> str:
+    if code is None:
+        return "has ended"
+    return f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with {code}"
 
 
 def most_hands(jobs: int) -> int:
@@ -198,7 +200,8 @@ def _serve(pipe: Connection, work: Work, start: Callable[[], None]) -> None:
     """Be a hand, until the other side is gone; never returns."""
     with suppress(BaseException):
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, signal.SIG_IGN)  # the builder ends in order, and we with it
+            # The builder ends in order, and we with it; programs get the system's handling again.
+            signal.signal(number, lambda *_: None)
         gc.freeze()
         start()
 

@@ -24,7 +24,7 @@ class NotedDigests:
         try:
             rows = rows_in(noted["inputs"])
             self._base, self._written_ns = str(noted["base"]), int(noted["written_ns"])
-        except (KeyError, TypeError, ValueError):
+        except (KeyError, TypeError, ValueError, OverflowError):
             return
         self._rows = rows
 

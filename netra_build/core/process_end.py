@@ -4,6 +4,24 @@ from __future__ import annotations
 
 import os
 import select
+import signal
+
+
+def status_of(process: int, *, is_killed: bool = False) -> int | None:
+    """Wait for the end of a child process and return its status, as ``os.waitpid`` gives it.
+
+    With ``is_killed`` one that still runs is killed. None where SIGCHLD is ignored, or somebody
+    else in this process has waited for it: no status is left then.
+    """
+    try:
+        found, status = os.waitpid(process, os.WNOHANG)
+        if not found:
+            if is_killed:
+                os.kill(process, signal.SIGKILL)
+            _, status = os.waitpid(process, 0)
+    except (ChildProcessError, ProcessLookupError):
+        return None
+    return status
 
 
 def waited_for(process: int, seconds: float) -> bool:

@@ -129,6 +129,10 @@ class Product:
         """Tell whether this build has withdrawn the seal."""
         return self._has_begun
 
+    def begin_anew(self) -> None:
+        """Say that another build begins, which withdraws the seal for itself."""
+        self._has_begun = False
+
     def note_begun(self) -> None:
         """Say that another process of this build has withdrawn the seal."""
         self._has_begun = True

@@ -97,6 +97,11 @@ class Standing:
         """Count files as unknown: they would be made anew, but nothing is made in this run."""
         self._digests.update(dict.fromkeys(paths))
 
+    def look_again(self, paths: Iterable[str]) -> None:
+        """Take nothing of what was seen of files for what they are now."""
+        for path in paths:
+            self._digests.pop(path, None)
+
     def _read_digest(self, path: str) -> str | None:
         try:
             data = self.disk.read_bytes(Path(path))

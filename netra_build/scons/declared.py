@@ -166,6 +166,12 @@ class Declared:
                     self._hands = Hands(most, partial(work, self), self._begin_anew)
             return self._hands
 
+    def end_hands(self) -> None:
+        """End who works for this process; the next build has others."""
+        hands, self._hands = self._hands, None
+        if hands is not None:
+            hands.close()
+
     def opened_store(self) -> Store | None:
         """Return the store that was opened."""
         return self._store
@@ -186,8 +192,7 @@ class Declared:
 
     def finish(self) -> None:
         """Save the records and say what became of the store; also for a front that ends at once."""
-        if self._hands is not None:
-            self._hands.close()
+        self.end_hands()
         for record in (self._record, self.runs):
             try:
                 if record is not None:

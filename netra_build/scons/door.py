@@ -68,7 +68,11 @@ class Door:
                     print(line)
                 return True
             self.noted = verdict.noted
-        front_door.forget(BUILD, self.request)
+        try:
+            front_door.forget(BUILD, self.request)
+        except NetraError as error:
+            _say(str(error))
+            sys.exit(error.status)
         return False
 
 

@@ -124,6 +124,14 @@ class Step(SCons.Executor.Executor):  # type: ignore[misc]
             )
         return self._has_to_run
 
+    def decide_anew(self) -> None:
+        """Forget what was decided: SCons builds once more in this process (``--interactive``)."""
+        self._has_to_run, self.decision, self.prepared = None, None, None
+        self.standing.look_again((*self.input_paths, *self.output_paths))
+        if self.execution.product is not None:
+            self.execution.product.begin_anew()
+        self.env["NETRA_DECLARED"].end_hands()
+
     def noted_digest(self, decision: Decision) -> str:
         """Return what an action is known by in the record: its digest, and what it depends on.
 
@@ -211,6 +219,11 @@ class StepFile(SCons.Node.FS.File):  # type: ignore[misc]
             if node.missing():
                 text = f"Explicit dependency `{node}' not found, needed by target `{self}'."
                 raise SCons.Errors.StopError(text)
+
+    def clear(self) -> None:
+        """Forget what was found out about the file, and what its step has decided."""
+        super().clear()
+        self.executor.decide_anew()
 
     def built(self) -> None:
         """Let nodes of SCons's own that wait for this file look for what it includes again."""

@@ -15,6 +15,7 @@ import pytest
 
 from netra_build.core import begun as module
 from netra_build.core.begun import Begun, begin
+from netra_build.core.errors import ToolchainFailed
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -136,3 +137,24 @@ def test_where_nothing_can_be_forked_nothing_is_begun(monkeypatch: pytest.Monkey
     assert begin(os.getpid) is None
     assert len(os.listdir("/proc/self/fd")) == before
     assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
+
+
+def test_an_error_of_ours_is_raised_where_the_answer_is_asked_for() -> None:
+    def question() -> None:
+        raise ToolchainFailed("none here", location="tools", hint="get one")
+
+    begun = begin(question)
+    assert begun is not None
+    with pytest.raises(ToolchainFailed) as caught:
+        begun.answer()
+    assert str(caught.value) == "tools: none here\nhint: get one"
+
+
+def test_where_nobody_waits_for_children_the_answer_comes_all_the_same() -> None:
+    before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    try:
+        begun = begin(os.getpid)
+        assert begun is not None
+        assert begun.answer() not in (None, os.getpid())
+    finally:
+        signal.signal(signal.SIGCHLD, before)

@@ -100,6 +100,18 @@ def test_a_note_that_cannot_be_read_names_nobody(tmp_path: Path, note: str) -> N
     end(first, second)
 
 
+def test_of_a_holder_that_has_ended_something_is_left(tmp_path: Path) -> None:
+    first, ended = hold(tmp_path), subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    assert line(first) == "mine"
+    note = {"pid": ended.pid, "command": "scons", "started": "now"}
+    (tmp_path / LOCK).write_text(json.dumps(note))
+    second = hold(tmp_path)
+    shown = f'"scons, process {ended.pid}, started now"'
+    assert line(second) == f"waiting for what is left of {shown} to end in {tmp_path}"
+    end(first, second)
+
+
 def test_a_hostile_note_is_shown_short_and_printable(tmp_path: Path) -> None:
     first = hold(tmp_path)
     assert line(first) == "mine"

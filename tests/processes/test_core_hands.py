@@ -217,3 +217,26 @@ def test_a_system_that_makes_no_process_is_said(
         with pytest.raises(NoHand):
             hands.ask("who", nothing)
     assert hands.ask("who", nothing) != os.getpid()
+
+
+def test_where_nobody_waits_for_children_they_end_all_the_same(hands: Hands) -> None:
+    before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    try:
+        pid = hands.ask("who", nothing)
+        with pytest.raises(ToolchainFailed, match=r"^the process that worked on it has ended\n"):
+            hands.ask("die", nothing)
+        hands.close()
+    finally:
+        signal.signal(signal.SIGCHLD, before)
+    assert has_ended(pid)
+
+
+def test_programs_that_they_start_end_on_an_interrupt() -> None:
+    shown = "import signal; print([signal.getsignal(n) == signal.SIG_IGN for n in (2, 15, 1)])"
+
+    def start(task: Any, begin: Begin) -> str:
+        return subprocess.run([sys.executable, "-c", shown], capture_output=True, text=True).stdout
+
+    made = Hands(1, start, nothing)
+    assert made.ask(None, nothing) == "[False, False, False]\n"
+    made.close()

@@ -311,6 +311,18 @@ def test_files_that_are_there_are_left_and_former_ones_go(
     assert own_stamp_of(f"{base}build/work/k.o") == before
 
 
+def test_a_link_in_the_place_of_an_output_becomes_a_file(
+    tmp_path: Path, store: Store, kept: KeptTrace
+) -> None:
+    base = checkout(tmp_path / "second")
+    RealDisk().write_bytes(tmp_path / "elsewhere", b"object")
+    Path(base, "build/work").mkdir(parents=True)
+    Path(base, "build/work/k.o").symlink_to(tmp_path / "elsewhere")
+    assert restore(kept.made, base, store) is not None
+    assert not Path(base, "build/work/k.o").is_symlink()
+    assert contents(base) == OUTPUTS
+
+
 @pytest.mark.parametrize("name", ["../escape", "build/../../escape", "kernels/k.s", "/etc/x"])
 def test_a_hostile_name_writes_nothing_outside_the_build_folder(
     tmp_path: Path, store: Store, kept: KeptTrace, name: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -13,6 +14,7 @@ import pytest
 
 from netra_build.core.digests import blake3_hex
 from netra_build.core.disk import RealDisk
+from netra_build.core.errors import BadInput
 from netra_build.core.finished import Finished, write_manifest
 from netra_build.core.front_door import forget, judge, manifest_path, request_key, seal_of
 from netra_build.core.noted import NotedDigests
@@ -367,3 +369,23 @@ def test_equal_requests_have_equal_names_whatever_their_order() -> None:
     one = {"a": 1, "b": {"c": 2, "d": 3}}
     assert request_key(one) == request_key({"b": {"d": 3, "c": 2}, "a": 1})
     assert request_key(one) != request_key({"a": 1, "b": {"c": 2, "d": 4}})
+
+
+def test_a_pipe_in_the_place_of_a_manifest_is_no_manifest(place: Place) -> None:
+    path = manifest_path(place.build, REQUEST)
+    os.unlink(path)
+    os.mkfifo(path)
+    assert place.reason() == "no usable manifest"
+
+
+def test_a_manifest_that_cannot_be_removed_is_said(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: str) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    monkeypatch.setattr(os, "unlink", refuse)
+    with pytest.raises(BadInput) as caught:
+        forget(place.build, REQUEST)
+    path = manifest_path(place.build, REQUEST)
+    assert str(caught.value) == f"{path}: cannot remove: read-only file system"

@@ -52,6 +52,7 @@ def test_a_file_that_was_young_when_it_was_noted_is_not_trusted() -> None:
         noted(inputs={"names": ["lib/a"], "stamps": [1], "digests": ["d1"]}),
         noted(written_ns="now"),
         noted(written_ns=None),
+        noted(written_ns=float("inf")),
     ],
 )
 def test_what_is_of_another_form_knows_nothing(odd: dict | None) -> None:

@@ -315,9 +315,9 @@ def test_a_link_in_the_place_of_an_output_becomes_a_file(
     tmp_path: Path, store: Store, kept: KeptTrace
 ) -> None:
     base = checkout(tmp_path / "second")
-    RealDisk().write_bytes(tmp_path / "elsewhere", b"object")
+    RealDisk().write_bytes(Path(base, "elsewhere"), b"object")
     Path(base, "build/work").mkdir(parents=True)
-    Path(base, "build/work/k.o").symlink_to(tmp_path / "elsewhere")
+    Path(base, "build/work/k.o").symlink_to(Path(base, "elsewhere"))
     assert restore(kept.made, base, store) is not None
     assert not Path(base, "build/work/k.o").is_symlink()
     assert contents(base) == OUTPUTS

@@ -16,6 +16,7 @@ from netra_build.core.store import Store
 from netra_build.core.store_care import (
     WHAT,
     Damage,
+    OtherVersion,
     find_damage,
     folder_use,
     remove_incomplete,
@@ -89,24 +90,29 @@ def _stat(store: Store, place: StorePlace, options: argparse.Namespace) -> int:
 
 def _verify(store: Store, place: StorePlace, options: argparse.Namespace) -> int:
     found = list(find_damage(store))
-    damages = [damage for damage in found if damage is not None]
+    damages = [one for one in found if isinstance(one, Damage)]
+    others = sum(isinstance(one, OtherVersion) for one in found)
+    apart = f"of another version: {others}"
     if options.repair:
         repair(store, damages)
     if options.json:
         rows = [{"name": damage.name, "reason": damage.reason} for damage in damages]
         removed = len(damages) if options.repair else 0
-        print(canonical_text({"checked": len(found), "damaged": rows, "removed": removed}), end="")
+        document = {"checked": len(found), "damaged": rows, "removed": removed}
+        print(canonical_text({**document, "of_another_version": others}), end="")
     if damages and not options.repair:
         raise DamagedStore(
             f"files that do not verify: {len(damages)} of {len(found)}",
             location=str(place.root),
-            detail="\n".join(_lines(damages)),
+            detail="\n".join([*_lines(damages), *([apart] if others else [])]),
             hint="netra store verify --repair removes them, and builds make them again",
         )
     if not options.json:
-        shown = [f"{place.root}: {len(found)} files verified"]
+        shown = [f"{place.root}: {len(found) - others} files verified"]
         if damages:
             shown = [*_lines(damages), f"{place.root}: files removed: {len(damages)}"]
+        if others:
+            shown[-1] += f", {apart}"
         print("\n".join(shown))
     return 0
 

@@ -7,6 +7,7 @@ entry is a blob of its own. Making a file costs more than most outputs take to w
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -21,6 +22,9 @@ MAX_INNER_BYTES = 64 * 1024
 """Size up to which an output lies in the entry itself."""
 MAX_ENTRY_BYTES = 2 * 1024 * 1024
 """Size of a whole entry; outputs that would make it larger lie outside."""
+FIRST_FORMAT = "netra-store-entry-1"
+"""The document alone: all outputs were blobs."""
+ANY_FORMAT = re.compile(r"netra-store-entry-[0-9]{1,9}\Z")
 ROW_KEYS = {"blake3", "size_bytes", "is_inner"}
 
 
@@ -63,6 +67,34 @@ def entry_bytes(
 
 def read_entry(data: bytes, action: str) -> StoredEntry | None:
     """Return what an entry's file says, None for one that does not verify."""
+    read = _document(data, action)
+    if read is None or read[0].get("format") != FORMAT:
+        return None
+    rows = read[0].get("outputs")
+    if not isinstance(rows, dict) or not all(map(_is_row, rows.values())):
+        return None
+    return _stored(rows, read[1])
+
+
+def is_of_other_version(data: bytes, action: str) -> bool:
+    """Tell whether this is an entry that another version of this package keeps of an action.
+
+    Every version begins with the digest of a document on one line; what comes after the document
+    is read by that version alone.
+    """
+    read = _document(data, action)
+    if read is None or (read[0].get("format") == FIRST_FORMAT and read[1]):
+        return False
+    return names_other_version(read[0].get("format"), ANY_FORMAT, FORMAT)
+
+
+def names_other_version(found: Json, any_format: re.Pattern[str], ours: str) -> bool:
+    """Tell whether a document's format is one of ours, but not the one of this version."""
+    return isinstance(found, str) and found != ours and any_format.match(found) is not None
+
+
+def _document(data: bytes, action: str) -> tuple[dict[str, Json], memoryview] | None:
+    """Return the document of an entry and what follows it, None unless its digest is right."""
     head, _, rest = data.partition(b"\n")
     end = rest.find(b"\n") + 1
     document = rest[:end]
@@ -72,12 +104,7 @@ def read_entry(data: bytes, action: str) -> StoredEntry | None:
         found = parse_object(document, "entry", max_bytes=MAX_DOCUMENT_BYTES)
     except BadInput:
         return None
-    rows = found.get("outputs")
-    if found.get("format") != FORMAT or found.get("action") != action:
-        return None
-    if not isinstance(rows, dict) or not all(map(_is_row, rows.values())):
-        return None
-    return _stored(rows, memoryview(rest)[end:])
+    return (found, memoryview(rest)[end:]) if found.get("action") == action else None
 
 
 def _stored(rows: Mapping[str, dict[str, Json]], contents: memoryview) -> StoredEntry | None:

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from blake3 import blake3
 
 from netra_build.commands.main import main
 from netra_build.core.store import Store, blob_name, open_store
@@ -116,6 +117,104 @@ def test_verify_lists_damage_and_removes_it_when_asked(
     assert capsys.readouterr().out.splitlines()[-1] == f"{root}: files removed: 7"
     assert main(["store", "verify"]) == 0
     assert open_store(root).outputs(ACTION, ["made"]) is None
+
+
+OTHER = "b" * 64
+FORMERLY = {"format": "netra-store-entry-1", "action": OTHER, "outputs": {}}
+LATER = {"format": "netra-store-entry-3", "action": ACTION[:-1] + "b", "made_of": 7}
+"""What another version may keep: only the digest line and the first line are of one form."""
+
+
+def plant_entry(store: Store, document: dict[str, object], more: bytes = b"") -> Path:
+    """Write an entry's file as any version begins it."""
+    line = json.dumps(document, sort_keys=True, separators=(",", ":")).encode() + b"\n"
+    action = str(document["action"])
+    path = store.files.root / "actions" / action[:2] / action
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(blake3(line).hexdigest().encode() + b"\n" + line + more)
+    return path
+
+
+def plant_record(store: Store, text: bytes) -> Path:
+    """Write a record's file under a name that ends with the digest of its bytes."""
+    path = store.files.root / "records" / "own" / "ab" / f"{'ab' * 32}.{blake3(text).hexdigest()}"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text)
+    return path
+
+
+def plant_other_versions(store: Store) -> list[Path]:
+    """Keep two entries, a record and a trace of other versions; return their files."""
+    entries = [plant_entry(store, FORMERLY), plant_entry(store, LATER, b"whatever")]
+    record = plant_record(store, b'{"format":"netra-store-record-2"}\n')
+    before = {path for path in (store.files.root / "records").rglob("*") if path.is_file()}
+    store.put_record("request", "key", {"format": "netra-trace-3", "code": "c"})
+    after = {path for path in (store.files.root / "records").rglob("*") if path.is_file()}
+    return [*entries, record, *(after - before)]
+
+
+def test_what_another_version_keeps_is_no_damage(
+    store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
+    others, root = plant_other_versions(store), store.files.root
+    assert len(others) == 4
+    for words in ([], ["--repair"]):
+        assert main(["store", "verify", *words]) == 0
+        assert capsys.readouterr().out == f"{root}: 3 files verified, of another version: 4\n"
+    assert all(path.exists() for path in others)
+    assert main(["store", "verify", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document == {"checked": 7, "damaged": [], "of_another_version": 4, "removed": 0}
+
+
+def test_damage_beside_other_versions_is_damage(
+    store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
+    others, root = plant_other_versions(store), store.files.root
+    stray = root / "stray"
+    stray.write_text("x")
+    assert main(["store", "verify"]) == 5
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0] == f"netra: {root}: files that do not verify: 1 of 8"
+    assert lines[1:3] == ["stray is no file of the store", "of another version: 4"]
+    assert main(["store", "verify", "--repair"]) == 0
+    assert not stray.exists()
+    assert all(path.exists() for path in others)
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {**FORMERLY, "action": 3},
+        {**FORMERLY, "action": "c" * 64},
+        {**FORMERLY, "format": "netra-store-entry-2"},
+        {**FORMERLY, "format": "netra-store-entry-1\n"},
+        {**FORMERLY, "format": "netra-store-entry-"},
+        {**FORMERLY, "format": "netra-trace-1"},
+        {**FORMERLY, "format": None},
+    ],
+)
+def test_an_entry_that_only_resembles_another_version_is_damaged(
+    store: Store, capsys: pytest.CaptureFixture[str], document: dict[str, object]
+) -> None:
+    path = plant_entry(store, FORMERLY)
+    line = json.dumps(document).encode() + b"\n"
+    path.write_bytes(blake3(line).hexdigest().encode() + b"\n" + line + b"x")
+    assert main(["store", "verify"]) == 5
+    assert f"{OTHER} is a damaged entry" in capsys.readouterr().err
+
+
+def test_what_is_damaged_of_another_version_is_damage(
+    store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
+    others = plant_other_versions(store)
+    others[0].write_bytes(others[0].read_bytes() + b"x")
+    others[1].write_bytes(others[1].read_bytes().replace(b"made_of", b"made_if"))
+    others[2].write_bytes(others[2].read_bytes() + b" ")
+    others[3].write_bytes(others[3].read_bytes().replace(b"netra-trace-3", b"netra-trace-2"))
+    assert main(["store", "verify", "--repair"]) == 0
+    assert capsys.readouterr().out.endswith(f"{store.files.root}: files removed: 4\n")
+    assert not any(path.exists() for path in others)
 
 
 def test_much_damage_is_said_shortly(store: Store, capsys: pytest.CaptureFixture[str]) -> None:

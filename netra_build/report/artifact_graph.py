@@ -120,7 +120,10 @@ class ArtifactGraph:
         leaf = item.templates[0] if item.templates else ""
         name = leaf.rpartition("/")[2] or "templates"
         below = f"closure {item.closure_sha256[:SHOWN_DIGITS]}" if item.closure_sha256 else ""
-        title = f"include closure {item.closure_sha256}: {counted(len(item.templates), 'file')}"
+        # A recipe's result names no files of a closure, an engine without a seal no digest of it.
+        count = counted(len(item.templates), "file") if item.templates else ""
+        closure = f"include closure {item.closure_sha256}".rstrip()
+        title = f"{closure}: {count}" if count else closure
         return Box(0, y, name, below, title, self.anchors.get(leaf))
 
     def _unit(self, item: ObjectFacts, y: int) -> Box | None:

@@ -213,3 +213,39 @@ def test_parts_of_a_package_are_shown_when_they_are_given():
     page = read_html(report_page(facts, package={"engine/": 2048, "<b>": 1}))
     rows = next(t.rows() for t in page.all("table") if t.rows()[0][0] == "engine/")
     assert rows == [["engine/", "2,048 (2.0 KiB)"], ["<b>", "1 (1 B)"]]
+
+
+RESULT = {
+    "format": "netra-recipe-result-1",
+    "deployment": "some objects",
+    "toolchain": {},
+    "artifacts": [
+        {
+            "name": "two",
+            "members": [
+                {
+                    "tactic": "up",
+                    "maturity": "verified",
+                    "source": "generated/two.s",
+                    "source_closure_sha256": "7" * 64,
+                    "computational_identity": "9" * 64,
+                }
+            ],
+        }
+    ],
+    "files": {},
+}
+
+
+@pytest.mark.parametrize(
+    ("files", "title"),
+    [
+        (sealed(documents()), f"include closure {'0' * 64}: 2 files"),
+        (encoded(documents()), "include closure: 2 files"),
+        (encoded({"build-result.json": RESULT}), f"include closure {'7' * 64}"),
+    ],
+    ids=["sealed engine", "no seal", "code objects"],
+)
+def test_a_closure_has_the_number_of_its_files_only_where_it_is_known(files, title):
+    titles = [element.text() for element in read_html(page_of(files)).all("title")]
+    assert [text for text in titles if text.startswith("include closure")] == [title]

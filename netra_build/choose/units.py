@@ -349,7 +349,7 @@ def refuse_unpinned(tactics: Sequence[FixedTactic]) -> None:
             raise Refused(
                 f'"{tactic_id(tactic)}" is not pinned to its template and closure',
                 location=tactic.location,
-                hint="run netra pin, or build without locked=1",
+                hint="run netra pin",
             )
 
 

@@ -115,7 +115,7 @@ def test_what_is_not_pinned_is_not_released(built: Project) -> None:
     assert done.errors == (
         "netra: manifests/gfx950/tactics/moe_decode.json#/tactics/1:"
         ' "moe_silu_quant_decode_m1" is not pinned to its template and closure\n'
-        "hint: run netra pin, or build without locked=1\n"
+        "hint: run netra pin\n"
     )
     assert not built.path("dist").exists()
 

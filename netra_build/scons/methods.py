@@ -23,20 +23,24 @@ from netra_build.core.execute import Execution, Folders
 from netra_build.core.graph import Graph, Root
 from netra_build.core.nearest import nearest_hint
 from netra_build.core.output_record import OutputRecord
-from netra_build.core.recording_disk import RecordingDisk
+from netra_build.core.recording_disk import RecordingDisk, absolute
 from netra_build.load.library import Library, open_library
 from netra_build.release.layout import CODE_OBJECTS, ENGINE
 from netra_build.releasing import ReleaseRequest, plan_release, plan_report
 from netra_build.scons.declared import Declared
-from netra_build.scons.nodes import declare_graph
+from netra_build.scons.nodes import declare_graph, made_in_two_ways
 from netra_build.scons.tools import toolchain_of
 
 ENGINE_OPTIONS = {"profile", "golden_root", "locked", "allow_experimental", "debug"}
+SHARED_OPTIONS = {"out", "library_root"}
+"""What every builder takes."""
 PRODUCTS = {ENGINE: "engines", CODE_OBJECTS: "recipes"}
 """Kind of what a release packs to the folder below the build folder that it is made in."""
 DIST, REPORTS = "dist", "reports"
 REPORT_OF = {ENGINE: "report engine", CODE_OBJECTS: "report recipe"}
 """How the request of a report is recorded."""
+_ASKED_FOR: list[Execution] = []
+"""All that the SConstruct has asked for, in whatever environment: folders are shared by all."""
 
 
 def netra_engine(env: Any, recipe: str, **options: Any) -> list[Any]:
@@ -78,6 +82,7 @@ def netra_release(
     ``dist``), ``key`` (file of an Ed25519 key to sign with), ``profile``, ``golden_root``,
     ``library_root``, ``oci`` (True: the OCI layout too). The product goes where it always does.
     """
+    _refuse_unknown_kind(kind)
     folders = {Root.DIST: Path(options.pop("out", None) or DIST)}
     if options.get("key"):
         folders[Root.KEY] = Path(options["key"]).parent
@@ -104,6 +109,7 @@ def netra_report(env: Any, recipe: str, kind: str = ENGINE, **options: Any) -> l
     ``kind`` is ``engine`` or ``code_objects``. Options: ``out`` (folder of the page, default
     ``reports`` below the build folder), and those of the product.
     """
+    _refuse_unknown_kind(kind)
     folder = options.pop("out", None) or f"{env['NETRA_BUILD']}/{REPORTS}"
 
     def of_engine(library: Library, **given: Any) -> Graph:
@@ -181,8 +187,10 @@ def _declare(
         if execution.product is not None:
             execution.product.refuse_foreign()
         declared: Declared = env["NETRA_DECLARED"]
+        _refuse_mixing(execution)
         _refuse_replacing(execution, declared.record(env))
         declared.executions.append(execution)
+        _ASKED_FOR.append(execution)
         request = _request(env, execution, asked, options)
         declared.run_record(env).ask(f"{asked[0]} {folder}", request)
         declared.notes += [f"{graph.name}: {note}" for note in graph.notes]
@@ -235,12 +243,39 @@ def _refuse_other_folder(env: Any) -> None:
 
 def _refuse_unknown(plan: Callable[..., Graph], options: Mapping[str, Any]) -> None:
     """Refuse an option that the builder does not know, naming the nearest one it does."""
-    known = {name for name in signature(plan).parameters if name not in ("library", "given")}
-    known |= ENGINE_OPTIONS if "given" in signature(plan).parameters else set()
+    known = known_options(plan)
     for name in options:
         if name not in known:
-            hint = nearest_hint(name, {*known, "out", "library_root"})
+            hint = nearest_hint(name, known | SHARED_OPTIONS)
             raise BadInput(f'unknown option "{name}"', location="SConstruct", hint=hint)
+
+
+def _refuse_unknown_kind(kind: str) -> None:
+    if kind not in PRODUCTS:
+        hint = nearest_hint(str(kind), PRODUCTS)
+        raise NetraUserError(BadInput(f'unknown kind "{kind}"', location="SConstruct", hint=hint))
+
+
+def known_options(plan: Callable[..., Graph]) -> set[str]:
+    """Return the options of a plan: what it takes that the builder has not bound already."""
+    bound = plan.keywords.keys() if isinstance(plan, partial) else ()
+    known = signature(plan).parameters.keys() - bound
+    further = ENGINE_OPTIONS if "given" in known else set()
+    return (known | further) - {"library", "given"}
+
+
+def _refuse_mixing(execution: Execution) -> None:
+    """Refuse a product in the folder of something else that was asked for; twice the same is fine.
+
+    Packages and pages lie beside each other in folders of theirs (``Root.DIST``).
+    """
+    folder = execution.folders.paths[Root.OUT]
+    for other in _ASKED_FOR:
+        is_product = execution.product is not None or other.product is not None
+        if not is_product or absolute(folder) != absolute(other.folders.paths[Root.OUT]):
+            continue
+        if execution.graph.products(Root.OUT) != other.graph.products(Root.OUT):
+            raise made_in_two_ways(str(folder), Root.OUT)
 
 
 def _refuse_replacing(execution: Execution, record: OutputRecord) -> None:

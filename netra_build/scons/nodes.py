@@ -12,7 +12,7 @@ import SCons.Util
 from SCons.Action import Action as SConsAction
 
 from netra_build.core.canonical_json import canonical_text
-from netra_build.core.errors import NetraError
+from netra_build.core.errors import BadInput, NetraError
 from netra_build.core.execute import Execution
 from netra_build.core.graph import Action, Place, Root
 from netra_build.core.recording_disk import absolute
@@ -62,13 +62,24 @@ def declare_graph(env: Any, execution: Execution) -> list[Any]:
         paths = execution.folders.names(action.outputs)
         known = declared.action_by_paths.setdefault(paths, action)
         if known is not action and known != action:
-            raise ValueError(f"{paths[0]} is made in two ways")
+            raise made_in_two_ways(paths[0], action.outputs[0][1].root)
         if paths[0] not in declared.node_by_path:
             must_run = any(place in cleared for _, place in action.outputs)
             made = _declare_action(env, action, paths, execution, must_run)
             declared.node_by_path.update(zip(paths, made, strict=True))
         nodes += [declared.node_by_path[path] for path in paths]
     return nodes
+
+
+def made_in_two_ways(path: str, root: Root) -> BadInput:
+    """Return the error for two things asked for that make the same file or folder."""
+    is_named = root in (Root.OUT, Root.DIST)
+    remedy = (
+        "name another folder with out="
+        if is_named
+        else "ask in an Environment with another NETRA_BUILD"
+    )
+    return BadInput(f"{path} is made in two ways", location="SConstruct", hint=remedy)
 
 
 def _look_at_sources(declared: Any, execution: Execution) -> None:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from project import ENGINE, MadeOnce, Project
+from foreign import SCONSTRUCT
+from project import ENGINE, ROOT, MadeOnce, Project
 
 
 @pytest.fixture(scope="session")
@@ -64,3 +67,33 @@ def reported(built_once: Project, tmp_path_factory: pytest.TempPathFactory) -> P
     assert done.status == 0, done.errors
     assert done.actions == ["REPORT"]
     return project
+
+
+@pytest.fixture(scope="session")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder into which pip installed the package, as a user would."""
+    source = tmp_path_factory.mktemp("source")
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copyfile(ROOT / name, source / name)
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(ROOT / "netra_build", source / "netra_build", ignore=ignored)
+    target = tmp_path_factory.mktemp("installed")
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps"]
+    command += ["--no-build-isolation", "--target", str(target), str(source)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return target
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """Return a repository with a two-tactic kernel library of its own."""
+    data = ROOT / "tests" / "data" / "plugin"
+    folder = tmp_path / "repository"
+    shutil.copytree(data, folder)
+    (folder / "SConstruct").write_text(SCONSTRUCT)
+    for name in ("netra-model", "netra-engine", "netra-kernel-contract"):
+        target = folder / "library" / "schemas" / f"{name}.schema.json"
+        target.parent.mkdir(exist_ok=True)
+        shutil.copyfile(ROOT / "schemas" / target.name, target)
+    return folder

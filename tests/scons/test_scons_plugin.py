@@ -4,63 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
-import pytest
-from project import ROOT, Run, tree_digests
-
-SCONSTRUCT = """\
-from SCons.Script import Environment, PyPackageDir
-
-env = Environment(tools=["netra"], toolpath=[PyPackageDir("netra_build.scons")],
-                  NETRA_LIBRARY_ROOT="library")
-engine = env.NetraEngine("pair", out="out/engine")
-objects = env.NetraRecipe("objects", out="out/objects")
-clone = env.Clone()
-again = clone.NetraEngine("pair", out="out/engine")
-assert [str(n) for n in again] == [str(n) for n in engine]
-env.Default(engine, objects)
-"""
-
-
-@pytest.fixture(scope="session")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder into which pip installed the package, as a user would."""
-    source = tmp_path_factory.mktemp("source")
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
-        shutil.copyfile(ROOT / name, source / name)
-    ignored = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(ROOT / "netra_build", source / "netra_build", ignore=ignored)
-    target = tmp_path_factory.mktemp("installed")
-    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps"]
-    command += ["--no-build-isolation", "--target", str(target), str(source)]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return target
-
-
-@pytest.fixture
-def repository(tmp_path: Path) -> Path:
-    """Return a repository with a two-tactic kernel library of its own."""
-    data = ROOT / "tests" / "data" / "plugin"
-    folder = tmp_path / "repository"
-    shutil.copytree(data, folder)
-    (folder / "SConstruct").write_text(SCONSTRUCT)
-    for name in ("netra-model", "netra-engine", "netra-kernel-contract"):
-        target = folder / "library" / "schemas" / f"{name}.schema.json"
-        target.parent.mkdir(exist_ok=True)
-        shutil.copyfile(ROOT / "schemas" / target.name, target)
-    return folder
-
-
-def scons(folder: Path, installed: Path, *words: str, **more: str) -> Run:
-    """Run SCons there; the package comes from the installed copy, not from this tree."""
-    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(installed), **more}
-    command = [sys.executable, "-P", "-m", "SCons", *words]
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True)
-    return Run(done.returncode, done.stdout.decode(), done.stderr.decode())
+from foreign import SCONSTRUCT, edit_kernel, scons, with_nodes
+from project import tree_digests
 
 
 def test_a_foreign_repository_builds_its_engine(repository: Path, installed: Path) -> None:
@@ -159,18 +106,6 @@ def test_a_cache_of_scons_s_never_serves_our_nodes(
     assert done.status == 0, done.errors
     assert "Retrieved `own' from cache" in done.output
     assert done.actions.count("ASM") == 4
-
-
-def with_nodes(repository: Path, text: str) -> None:
-    """Let the SConstruct declare nodes of its own beside ours."""
-    imports = SCONSTRUCT.replace("import Environment,", "import Copy, Environment,")
-    (repository / "SConstruct").write_text(f"{imports}{text}")
-
-
-def edit_kernel(repository: Path) -> None:
-    """Change an instruction of the second kernel."""
-    template = repository / "library/kernels/gfx950/templates/own/fill_b.inc"
-    template.write_text(template.read_text().replace("v_mov_b32_e32 v1", "v_not_b32_e32 v1"))
 
 
 OWN = """

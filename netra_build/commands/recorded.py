@@ -91,8 +91,7 @@ class Recorded:
             raise BadInput(
                 "no build is on record here",
                 location=str(build),
-                hint="what the store restored whole is not on record: build something first, "
-                "or name the build folder with --build",
+                hint="build something first, or name the build folder with --build",
             )
         self.record = record
         self._outputs = OutputRecord(folder / WORK / OUTPUTS_NAME, RealDisk())

@@ -77,9 +77,20 @@ def pending_run(
     made_from = ingredients_of(
         action, execution.folders.name, lambda role, _: input_digests[role], decider.identity
     )
-    reasons = decider.reasons(action, paths, made_from)
-    if execution.product is not None and execution.product.has_begun:
-        seal = execution.product.seal
-        missing = Reason(Cause.OUTPUT_MISSING, seal), Reason(Cause.SEAL_WITHDRAWN, seal)
-        reasons = tuple(missing[1] if one == missing[0] else one for one in reasons)
+    reasons = tuple(
+        _of_seal(reason, action, execution) for reason in decider.reasons(action, paths, made_from)
+    )
     return Pending(action, execution.graph.name, paths, made_from, reasons or (otherwise,), began)
+
+
+def _of_seal(reason: Reason, action: Action, execution: Execution) -> Reason:
+    """Return what a reason is in truth if it is that of a seal that this build has withdrawn."""
+    product = execution.product
+    if product is None or not product.has_begun:
+        return reason
+    if reason == Reason(Cause.OUTPUT_MISSING, product.seal):
+        return Reason(Cause.SEAL_WITHDRAWN, product.seal)
+    is_seal = any(place == execution.graph.seal for _, place in action.outputs)
+    if is_seal and product.has_withdrawn and reason.cause is Cause.FIRST_BUILD:
+        return Reason(Cause.NO_RECORD)
+    return reason

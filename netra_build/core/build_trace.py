@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Protocol
 
-from netra_build.core.canonical_json import Json
+from netra_build.core.canonical_json import Json, plain_text
 from netra_build.core.digests import DIGEST, blake3_hex
 from netra_build.core.disk import ConfinedRoot, Disk, RealDisk, confined_path
 from netra_build.core.errors import NetraError
@@ -38,7 +38,7 @@ from netra_build.core.trace_parts import (
 )
 
 KIND = "request"
-FORMAT = "netra-trace-4"
+FORMAT = "netra-trace-5"
 OUTPUTS_BELOW = "build/"
 
 
@@ -112,6 +112,7 @@ def trace_of(
     actions: Sequence[tuple[str, int]],
     products: Sequence[TracedProduct],
     said: Iterable[str],
+    requests: Mapping[str, Json] | None = None,
 ) -> Trace | None:
     """Return the trace of a request that was just finished.
 
@@ -142,7 +143,13 @@ def trace_of(
             for (folder, suffix, _), names in looks.listings.items()
         ),
     )
-    return Trace(code, asked, replace(made, products=tuple(products), said=tuple(said)))
+    made = replace(made, products=tuple(products), said=tuple(said))
+    return Trace(code, asked, replace(made, requests=_portable(requests or {})))
+
+
+def _portable(requests: Mapping[str, Json]) -> dict[str, Json]:
+    """Return the requests in which no text is an absolute path."""
+    return {name: request for name, request in requests.items() if '"/' not in plain_text(request)}
 
 
 def keep_trace(store: Store, key: str, trace: Trace, base: str, disk: Disk) -> None:

@@ -10,7 +10,7 @@ from netra_build.core.ingredients import shown_digest
 from netra_build.core.upcoming import TO_COME, State, Verdict
 
 FORMAT = "netra-graph-1"
-NOT_MADE = "not made"
+NOT_MADE, NOT_ON_RECORD = "not made", State.UNKNOWN.value
 
 
 @dataclass(frozen=True)
@@ -108,9 +108,11 @@ def _ms(verdict: Verdict) -> float | None:
 
 def _files(verdict: Verdict) -> tuple[tuple[str, str], ...]:
     entry = verdict.entry
-    known = {o.path: shown_digest(o.digest) for o in entry.outputs.values()} if entry else {}
+    made = {o.path: o.digest for o in entry.outputs.values()} if entry else {}
+    known = {path: shown_digest(digest) for path, digest in {**made, **verdict.digests}.items()}
     pairs = zip(verdict.outputs, verdict.action.outputs, strict=True)
-    return tuple((place.name, known.get(path, NOT_MADE)) for path, (_, place) in pairs)
+    unknown = NOT_MADE if verdict.state is State.MISSING else NOT_ON_RECORD
+    return tuple((place.name, known.get(path, unknown)) for path, (_, place) in pairs)
 
 
 def _critical_path(needs: Sequence[tuple[int, ...]], durations: Sequence[float]) -> set[int]:

@@ -70,6 +70,8 @@ class Product:
         self.disk = disk
         self._lock = threading.Lock()
         self._has_begun = False
+        self.has_withdrawn = False
+        """Whether there was a seal when this build began."""
         self._read: dict[tuple[str, str], frozenset[str]] = {}
         """The names in a seal or journal that was read, by its name and the BLAKE3 of its bytes."""
 
@@ -121,6 +123,7 @@ class Product:
             for name in self.extra_names():
                 self._remove(self.folder / name)  # found by a walk that follows no link
             self.disk.write_bytes(self.folder / JOURNAL, plain_canonical_bytes(journal))
+            self.has_withdrawn = self.disk.is_file(self.folder / self.seal)
             self.disk.remove(self.folder / self.seal)
             self._has_begun = True
 

@@ -8,11 +8,12 @@ read knows nothing, and the reason for a run is then that there is no record.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 from netra_build.core.canonical_json import Json
 from netra_build.core.disk import Disk
@@ -51,6 +52,7 @@ class RunRecord:
         self._lock = threading.RLock()
         self._asked: dict[str, Json] = {}
         self._is_changed = False
+        self._has_run = False
 
     def entry(self, path: str) -> Entry | None:
         """Return the entry of the action that made a file last."""
@@ -67,6 +69,31 @@ class RunRecord:
     def ask(self, folder: str, request: Json) -> None:
         """Note what was asked for, by the folder of its product; written when something ran."""
         self._asked[folder] = request
+
+    def restored(
+        self, requests: Mapping[str, Json], made: Mapping[str, Any], unlike: Iterable[str]
+    ) -> None:
+        """Note what was asked for, and what was given whole without a run, by path.
+
+        ``unlike`` are the files of it that another run made than the last on record. What is said
+        of them goes, and so does what the same graphs have made beside them under other names: it
+        is of a state that is no more. The record is written, and counts no build.
+        """
+        graphs = {one["graph"] for one in requests.values() if isinstance(one, dict)}
+        folders = {path.rpartition("/")[0] for path in made}
+        with self._lock:
+            self._asked.update(requests)
+            self._forget(unlike)
+            for head in [line.head for line in self._ordered()]:
+                path = head.outputs[0]
+                is_beside = path not in made and path.rpartition("/")[0] in folders
+                if is_beside and head.graph in graphs:
+                    self._forget(head.outputs)
+            self._is_changed = True
+
+    def asked(self) -> dict[str, Json]:
+        """Return what was asked for in this build."""
+        return dict(self._asked)
 
     def requests(self) -> dict[str, Json]:
         """Return what was asked for in builds so far, by the folder of its product."""
@@ -129,20 +156,20 @@ class RunRecord:
     def _put(self, line: Line) -> None:
         self._forget(line.head.outputs)
         self._lines.update(dict.fromkeys(line.head.outputs, line))
-        self._is_changed = True
+        self._is_changed = self._has_run = True
 
     def save(self) -> None:
-        """Write the record if something ran since it was read."""
+        """Write the record if something ran or was restored since it was read."""
         with self._lock:
             if not self._is_changed:
                 return
-            builds = self._state.builds + 1
+            builds = self._state.builds + self._has_run
             kept = [line for line in self._ordered() if self._is_kept(line, builds)]
             data = state_bytes(self._state, builds, self.requests(), kept)
             self.disk.write_bytes(self.path, data)
             self._is_changed = False
 
-    def _forget(self, paths: Paths) -> None:
+    def _forget(self, paths: Iterable[str]) -> None:
         """Drop whatever made one of these files, with all that it made."""
         for path in paths:
             line = self._lines.get(path)

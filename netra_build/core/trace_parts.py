@@ -7,7 +7,7 @@ all are of other sources: of those the first part is read alone.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from netra_build.core.canonical_json import Json, parse_object, plain_canonical_bytes
@@ -75,6 +75,8 @@ class Made:
     """Each action digest, and how many files were made by it."""
     products: tuple[TracedProduct, ...] = ()
     said: tuple[str, ...] = ()
+    requests: Mapping[str, Json] = field(default_factory=dict)
+    """What was asked for, as the record of runs has it."""
 
     def makers(self) -> list[tuple[str, Paths]]:
         """Return each action digest with what was made by it, in the order of its roles."""
@@ -90,6 +92,7 @@ class Made:
             "counts": [count for _, count in self.actions],
             "products": [[product.folder, product.seal] for product in self.products],
             "said": list(self.said),
+            "requests": dict(self.requests),
         }
 
 
@@ -106,6 +109,7 @@ def read_made(document: Json) -> Made:
                 for folder, seal in document["products"]
             ),
             said=_texts(document["said"]),
+            requests=_requests(document["requests"]),
         )
     except OTHER_FORM:
         raise not_a_trace() from None
@@ -137,6 +141,13 @@ def _digests(document: Any) -> dict[str, str]:
     if len(found) != len(names):
         raise ValueError("a file is named twice")
     return found
+
+
+def _requests(value: Any) -> dict[str, Json]:
+    check_texts(list(value))
+    if not all(isinstance(one, dict) and isinstance(one["graph"], str) for one in value.values()):
+        raise TypeError("not a request")
+    return dict(value)
 
 
 def _texts(value: Any) -> tuple[str, ...]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from netra_build.core.digests import blake3_hex
 from netra_build.core.execute import Execution
 from netra_build.core.graph import Action, Place
 from netra_build.core.ingredients import ingredients_of
-from netra_build.core.reasons import Cause, Reason
+from netra_build.core.reasons import FORGOTTEN, Cause, Reason
 from netra_build.core.run_entry import Entry
 from netra_build.core.standing import Standing
 from netra_build.core.tally import Paths
@@ -40,6 +40,8 @@ class Verdict:
     state: State
     reasons: tuple[Reason, ...]
     entry: Entry | None
+    digests: Mapping[str, str] = field(default_factory=dict)
+    """The BLAKE3 of outputs that stand, by path, where more is known than the last run."""
 
 
 def upcoming(
@@ -57,11 +59,24 @@ def upcoming(
             outputs = execution.folders.names(action.outputs)
             if outputs[0] not in verdicts:
                 verdict = _verdict(action, outputs, execution, verdicts, digest_by_path)
-                if standing is not None and _stands(verdict, verdicts, standing):
-                    entry = _entry_of(verdict, standing)
-                    verdict = replace(verdict, state=State.UP_TO_DATE, reasons=(), entry=entry)
+                if standing is not None:
+                    verdict = _judged(verdict, verdicts, standing)
                 verdicts.update(dict.fromkeys(outputs, verdict))
     return verdicts
+
+
+def _judged(verdict: Verdict, verdicts: Mapping[str, Verdict], standing: Standing) -> Verdict:
+    """Return the verdict of the record of runs as what is known of the outputs changes it."""
+    if _stands(verdict, verdicts, standing):
+        entry = _entry_of(verdict, standing)
+        digests = {path: standing.file_digest(path) or "" for path in verdict.outputs}
+        stays = replace(verdict, state=State.UP_TO_DATE, reasons=())
+        return replace(stays, entry=entry, digests=digests)
+    if verdict.state is State.UNKNOWN:
+        return replace(verdict, state=State.WOULD_RUN)
+    if verdict.state is State.UP_TO_DATE and not standing.record.action_digest(verdict.outputs):
+        return replace(verdict, state=State.WOULD_RUN, reasons=(FORGOTTEN,))
+    return verdict
 
 
 def _stands(verdict: Verdict, verdicts: Mapping[str, Verdict], standing: Standing) -> bool:
@@ -109,6 +124,8 @@ def _verdict(
     certain = decider.reasons(action, outputs, made_from)
     inputs = folders.names(action.inputs)
     state, reasons = _state(certain, unknown), (*certain, *unknown)
+    if state is State.MAY_RUN:
+        reasons = tuple(unknown)
     return Verdict(action, inputs, outputs, state, reasons, decider.entry(outputs))
 
 
@@ -116,8 +133,9 @@ def _state(certain: Iterable[Reason], unknown: Iterable[Reason]) -> State:
     causes = {reason.cause for reason in certain}
     if causes & {Cause.OUTPUT_MISSING, Cause.FIRST_BUILD, Cause.RENAMED}:
         return State.MISSING
-    if causes == {Cause.NO_RECORD}:
-        return State.UNKNOWN
-    if causes or Cause.INPUT_MISSING in {reason.cause for reason in unknown}:
+    to_come = {reason.cause for reason in unknown}
+    if causes - {Cause.NO_RECORD} or Cause.INPUT_MISSING in to_come:
         return State.WOULD_RUN
-    return State.MAY_RUN if list(unknown) else State.UP_TO_DATE
+    if to_come:
+        return State.MAY_RUN
+    return State.UNKNOWN if causes else State.UP_TO_DATE

@@ -54,9 +54,11 @@ class Answer:
     def lines(self) -> Iterator[str]:
         """Yield the answer in words."""
         yield f"{self.path}: {self.state}"
-        for step in (self.made, self.again, self.ahead):
-            if step is not None:
-                yield from _step_lines(step, INDENT)
+        steps = [step for step in (self.made, self.again, self.ahead) if step is not None]
+        for step in steps:
+            yield from _step_lines(step, INDENT)
+        if not steps and self.state == State.UP_TO_DATE:
+            yield INDENT + Reason(Cause.NO_RECORD).text()
 
     def document(self) -> dict[str, Json]:
         """Return the answer as JSON."""

@@ -53,15 +53,27 @@ def restore_request(env: Any, door: Door) -> Made | None:
                 continue
             written = restore(trace.made, base, store)
             if written is not None:
-                record = declared.record(env)
-                record.note(written)
-                for digest, names in trace.made.makers():
-                    record.note_action(names, digest)
+                _note(env, trace.made, written)
                 _remember(declared, door, trace.made, looks, written)
                 return trace.made
         except NetraError:
             continue
     return None
+
+
+def _note(env: Any, made: Made, written: dict[str, str]) -> None:
+    """Put on record what was restored.
+
+    What the record of runs says of an action holds as long as its outputs were of this digest.
+    """
+    declared: Declared = env["NETRA_DECLARED"]
+    record, makers = declared.record(env), made.makers()
+    same = {n for digest, names in makers if record.action_digest(names) == digest for n in names}
+    unlike = [name for name in written if name not in same]
+    declared.run_record(env).restored(made.requests, written, unlike)
+    record.note(written)
+    for digest, names in makers:
+        record.note_action(names, digest)
 
 
 def _remember(
@@ -103,7 +115,7 @@ def keep_request(
         TracedProduct(folder.removeprefix(base), seal, tuple(sorted(names)))
         for folder, seal, names in declared.traced_products()
     ]
-    made = finished.outputs, actions, products, finished.said
+    made = finished.outputs, actions, products, finished.said, declared.run_record(env).asked()
     trace = trace_of(declared.looks, base, _code(env), *made)
     if trace is not None:
         keep_trace(store, key, trace, base, RealDisk())

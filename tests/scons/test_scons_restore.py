@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from blake3 import blake3
 from project import ENGINE, Project, Run, tree_digests
 
 ASKED = f"engine={ENGINE}"
@@ -66,6 +67,41 @@ def test_a_second_checkout_is_restored_whole(first: Checkout, tmp_path: Path) ->
     # Back to what was there: the whole state is restored.
     guards.write_text(guards.read_text().removesuffix("// a remark\n"))
     assert is_restored(second.build())
+
+
+def test_what_was_restored_can_be_asked_about(first: Checkout, tmp_path: Path) -> None:
+    """It was asked for and lies there; how it was made is not on record, whatever else is built."""
+    project = Project.copy_to(tmp_path / "second", first.project.folder)
+    second = Checkout(project, tmp_path / "store")
+    assert is_restored(second.build())
+
+    def asked() -> None:
+        named = f"build/engines/{ENGINE}/engine.json"
+        assert project.netra("why", "engine.json").output.splitlines() == [
+            f"{named}: up to date",
+            "  no record of how it was made",
+        ]
+        shown = project.netra("graph", ENGINE).output
+        digest = blake3(project.path(named).read_bytes()).hexdigest()[:12]
+        assert re.search(rf"ENGINE +up to date +engine\.json b3:{digest}$", shown, re.MULTILINE)
+        assert "not made" not in shown
+
+    asked()
+    other = project.scons("-j2", "tactic=moe_silu_quant_decode_m1", "store=0")
+    assert other.status == 0
+    asked()
+    guards = project.path(GUARDS)
+    guards.write_text(guards.read_text() + "// a remark\n")
+    for words in ([], ["verify=1"]):
+        *lines, counts = second.build("-Q", "why=", *words).output.splitlines()
+        assert counts.startswith("netra: 4 would run, ")
+        assert "not on record" not in counts
+        closed = next(n for n, line in enumerate(lines) if line.startswith("CLOSE moe_silu"))
+        assert lines[closed].endswith(" would run now because")
+        assert lines[closed + 1] == "  no record of how it was made"
+        assembled = next(line for line in lines if line.startswith("ASM moe_silu"))
+        assert assembled.endswith(" may run now because")
+    assert "engine.json: may run" in second.build("-Q", "why=engine.json").output
 
 
 def test_what_differs_is_not_restored(first: Checkout, tmp_path: Path) -> None:

@@ -9,7 +9,11 @@ from pathlib import Path
 
 import pytest
 from blake3 import blake3
-from project import MadeOnce, Project
+from project import ENGINE, MadeOnce, Project
+
+from netra_build.core.disk import RealDisk
+from netra_build.core.reasons import Reason
+from netra_build.core.run_record import RunRecord
 
 RECIPE = "qwen36_moe_decode_objects"
 TACTIC = "moe_silu_quant_decode_m1"
@@ -54,6 +58,13 @@ def set_constant(project: Project, value: int) -> None:
     chosen = re.compile(re.escape(symbol) + r"(        definitions: .*\n)?")
     line = f"        definitions: {{NETRA_MOE_REMARK: {value}}}\n"
     recipe.write_text(chosen.sub(symbol + line, recipe.read_text()))
+
+
+def runs_of(project: Project, build: int) -> list[tuple[str, str, tuple[Reason, ...]]]:
+    """Return stage and line of every action that ran in a build, with its reasons."""
+    record = RunRecord(project.path("build/work/runs.json"), RealDisk())
+    entries = [entry for entry in record.entries() if build in entry.runs]
+    return [(entry.stage, entry.line, entry.runs[build].reasons) for entry in entries]
 
 
 def b3(project: Project, name: str) -> str:
@@ -236,13 +247,12 @@ def test_records_that_are_lost(objects: Project) -> None:
         "    the build tool lost its own record of it",
     ]
     objects.path("build/work/runs.json").unlink()
-    assert ahead(objects, HSACO) == [f"{HSACO}: up to date"]
+    assert ahead(objects, HSACO) == [f"{HSACO}: up to date", "  no record of how it was made"]
     gone = objects.netra("why", HSACO)
     assert (gone.status, gone.errors) == (
         2,
         "netra: build: no build is on record here\n"
-        "hint: what the store restored whole is not on record: build something first, "
-        "or name the build folder with --build\n",
+        "hint: build something first, or name the build folder with --build\n",
     )
 
 
@@ -291,3 +301,80 @@ def test_what_was_restored_whole_is_up_to_date(objects: Project, tmp_path: Path)
     asked = objects.scons(*words, "why=")
     assert asked.output.splitlines()[-1].startswith("netra: 0 would run, 0 may run, ")
     assert "not on record" not in asked.output
+
+
+@pytest.mark.parametrize("jobs", ["-j1", "-j4"])
+def test_after_an_undone_edit_no_reason_speaks_of_it(
+    objects: Project, tmp_path: Path, jobs: str
+) -> None:
+    """Edit, build, undo, build: the next reasons are those of the state that was restored."""
+    words = (jobs, f"recipe={RECIPE}", f"store={tmp_path / 'store'}")
+    result = f"build/recipes/{RECIPE}/build-result.json"
+    template = objects.path("kernels/gfx950/templates/moe/silu_quant.inc")
+    original = template.read_bytes()
+    shutil.rmtree(objects.path("build/.netra-finished"))
+    objects.path(HSACO).unlink()
+    assert objects.scons(*words).status == 0
+    template.write_bytes(original + b"// undone\n")
+    assert objects.scons(*words).status == 0
+    assert why(objects, result)[1].endswith(" ran in build 3 because")
+    template.write_bytes(original)
+    assert "from the store" in objects.scons(*words).output
+    assert why(objects, result) == [f"{result}: up to date", "  no record of how it was made"]
+    kept = f"build/work/{WORK}.o"
+    assert why(objects, kept)[1] == f"  ASM {TACTIC} -> {WORK}.o ran in build 1 because"
+    assert " not made" not in objects.netra("graph", RECIPE).output
+    template.write_bytes(original + b"// stays\n")
+    assert ahead(objects, "")[-1] == "netra: 2 would run, 11 may run, 43 up to date"
+    assert objects.scons(*words).status == 0
+    runs = objects.netra("why", result, "--json")
+    made = json.loads(runs.output)["files"][0]["made"]
+    assert made["what"].endswith(" ran in build 4 because")
+    assert [reason["cause"] for reason in made["because"]] == ["no_record"]
+    ran = runs_of(objects, 4)
+    assert {(stage, reason.cause.value) for stage, _, reasons in ran for reason in reasons} == {
+        ("close", "no_record"),
+        ("copy", "no_record"),
+        ("describe", "no_record"),
+        ("result", "no_record"),
+    }
+
+
+def test_after_an_undone_edit_that_gave_other_names_no_reason_speaks_of_it(
+    built: Project, tmp_path: Path
+) -> None:
+    """A symbol holds a digest of what its sources compute: each edit makes files of other names."""
+    words = (f"engine={ENGINE}", f"store={tmp_path / 'store'}")
+    template = built.path("kernels/gfx950/templates/moe/silu_quant.inc")
+    original = template.read_text()
+
+    def edit(wait: int) -> None:
+        """Add an instruction; the kernel is then not equivalent to its golden source."""
+        before, first, after = original.partition("\ts_cmp_ge_u32 ")
+        template.write_text(f"{before}\ts_nop {wait}\n{first}{after}")
+
+    def names() -> set[str]:
+        folder = built.path(f"build/engines/{ENGINE}/generated")
+        return {path.stem for path in folder.glob("netra_moe_silu_quant_*.s")}
+
+    shutil.rmtree(built.path("build/.netra-finished"))
+    built.path(f"build/engines/{ENGINE}/symbols.json").unlink()
+    assert built.scons("-j2", *words).status == 0
+    before = names()
+    edit(1)
+    assert built.scons("-j2", *words).status == 1
+    undone = names()
+    template.write_text(original)
+    assert "from the store" in built.scons("-j2", *words).output
+    assert names() == before
+    assert undone.isdisjoint(before)
+    edit(2)
+    other = Project(tmp_path / "other")
+    shutil.copytree(built.folder, other.folder, copy_function=shutil.copy2, symlinks=True)
+    assert built.scons("-j1", "-k", *words[:1], "store=0").status == 1
+    assert other.scons("-j4", "-k", *words[:1], "store=0").status == 1
+    made, made_there = runs_of(built, 4), runs_of(other, 4)
+    assert made_there == made
+    assert {stage for stage, *_ in made} > {"instantiate", "close", "assemble", "seal"}
+    (undone_name,) = undone
+    assert undone_name not in str(made)

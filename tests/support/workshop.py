@@ -11,7 +11,9 @@ from netra_build.core.disk import RealDisk
 from netra_build.core.errors import Refused
 from netra_build.core.execute import Execution, Folders
 from netra_build.core.graph import Action, Graph, Place, Root, Stage
+from netra_build.core.output_record import OutputRecord
 from netra_build.core.run_record import RunRecord
+from netra_build.core.standing import Standing
 from netra_build.core.upcoming import upcoming
 from netra_build.core.why import answer, upcoming_lines
 
@@ -92,16 +94,33 @@ class Workshop:
                 run_action(action, execution)
         execution.runs.save()
 
-    def ahead(self) -> list[str]:
+    def stand(self, execution: Execution) -> None:
+        """Put on record what lies there as made by the actions as they are now."""
+        record = OutputRecord(self.folder / "work/outputs.json", RealDisk())
+        standing = Standing(record, RealDisk(), self.tools.identity())
+        for action in execution.graph.actions:
+            made = execution.folders.names(action.outputs)
+            decision = standing.decision(action, execution.folders.names(action.inputs))
+            assert decision is not None
+            written = {path: blake3_hex(Path(path).read_bytes()) for path in made}
+            standing.note(written, made, decision.digest)
+        record.save()
+
+    def standing(self, *, verify: bool = False) -> Standing:
+        """Return what a build would let stand by the record of outputs."""
+        record = OutputRecord(self.folder / "work/outputs.json", RealDisk(), verify=verify)
+        return Standing(record, RealDisk(), self.tools.identity())
+
+    def ahead(self, standing: Standing | None = None) -> list[str]:
         """Return what a build would do now, in words, without the folder."""
-        lines = upcoming_lines(upcoming([self.execution()]).values())
+        lines = upcoming_lines(upcoming([self.execution()], standing).values())
         return [line.replace(f"{self.folder}/", "") for line in lines]
 
-    def why(self, place: Place | None = None) -> list[str]:
+    def why(self, place: Place | None = None, standing: Standing | None = None) -> list[str]:
         """Return why a file, the product, is as it is, in words, without the folder."""
         execution = self.execution()
         path = str(execution.folders.path(place or self.product))
-        lines = answer(path, execution.runs, upcoming([execution])).lines()
+        lines = answer(path, execution.runs, upcoming([execution], standing)).lines()
         return [line.replace(f"{self.folder}/", "") for line in lines]
 
 

@@ -74,11 +74,13 @@ def build(base: str) -> dict:
 
 
 ACTIONS = [("digest", len(OUTPUTS))]
+ASKED = {name: {"graph": "k", "out": name} for name in ("build/out", "/elsewhere")}
 
 
 def made_trace(base: str) -> Trace:
     """Build in a checkout and return the trace."""
-    trace = trace_of(look(base), base, "code", build(base), ACTIONS, [PRODUCT], ["said"])
+    made = build(base), ACTIONS, [PRODUCT], ["said"], ASKED
+    trace = trace_of(look(base), base, "code", *made)
     assert trace is not None
     return trace
 
@@ -126,6 +128,7 @@ def test_a_trace_holds_no_absolute_path(tmp_path: Path, kept: KeptTrace) -> None
     text = json.dumps([kept.asked.document(), kept.made.document()])
     assert str(tmp_path) not in text
     assert '"/' not in text
+    assert kept.made.requests == {"build/out": ASKED["build/out"]}
 
 
 CHANGES: dict[str, Callable[[Path], object]] = {

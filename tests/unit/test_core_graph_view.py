@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from html.parser import HTMLParser
 
 from rich.console import Console
@@ -59,6 +60,18 @@ def test_the_critical_path_is_the_longest_by_time():
     )
 
 
+def test_a_file_on_no_record_is_shown_as_it_lies_there():
+    standing = replace(verdict("e", (), None), digests={"e": "2" * 64})
+    missing = verdict("f", (), None, State.MISSING, (Reason(Cause.FIRST_BUILD),))
+    unknown = verdict("g", (), None, State.WOULD_RUN, (Reason(Cause.NO_RECORD),))
+    shown = [one.files for one in graph_view("g", [standing, missing, unknown]).actions]
+    assert shown == [
+        (("e", "b3:222222222222"),),
+        (("f", "not made"),),
+        (("g", "not on record"),),
+    ]
+
+
 def test_an_empty_graph_has_a_view():
     assert graph_view("g", []).headline() == "g: 0 actions; critical path 0.0 ms in 0 actions"
 
@@ -70,7 +83,7 @@ def test_the_plain_form_groups_by_subject_and_marks_the_path():
         f"    * WORK     up to date       10.0 ms  a {digest}",
         f"      WORK     would run         1.0 ms  b {digest}",
         '        output "b" was altered x -> <y>',
-        "      WORK     may run                   d not made",
+        "      WORK     may run                   d not on record",
         '        input "b" will be made again first',
         "  <other>",
         f"    * WORK     up to date        5.2 ms  c {digest}",

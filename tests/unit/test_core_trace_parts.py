@@ -25,6 +25,7 @@ MADE = Made(
     (("x", 2), ("y", 1)),
     (TracedProduct("build/out", "seal", ("k", "seal")),),
     ("said",),
+    {"engine build/out": {"graph": "k", "options": {}}},
 )
 
 
@@ -69,6 +70,11 @@ def test_what_was_asked_in_another_form_is_refused(change: dict) -> None:
         {"products": [["a"]]},
         {"said": "no"},
         {"said": [3]},
+        {"requests": None},
+        {"requests": [["engine", {"graph": "k"}]]},
+        {"requests": {"engine": "k"}},
+        {"requests": {"engine": {}}},
+        {"requests": {"engine": {"graph": 3}}},
     ],
 )
 def test_what_was_made_in_another_form_is_refused(change: dict) -> None:

@@ -178,6 +178,12 @@ def test_a_lost_or_damaged_record_is_a_reason(shop: Workshop, text: str) -> None
     assert shop.ahead() == ["netra: 0 would run, 0 may run, 0 up to date, 2 not on record"]
     assert shop.why() == ["out/product: not on record"]
     execution = shop.execution()
+    shop.stand(execution)
+    assert shop.why(standing=shop.standing()) == [
+        "out/product: up to date",
+        "  no record of how it was made",
+    ]
+    execution = shop.execution()
     run_graph(execution)
     execution.runs.save()
     assert shop.why()[1:] == [
@@ -257,6 +263,58 @@ def test_of_many_inputs_to_come_the_first_are_shown(tmp_path: Path) -> None:
         *(f'  input "part{number}" will be made again first' for number in range(3)),
         "  ... and 2 more inputs",
         "netra: 3 would run, 0 may run, 0 up to date",
+    ]
+
+
+def test_without_a_record_what_does_not_stand_would_run(shop: Workshop) -> None:
+    """The record of outputs decides alone; what depends on it may give the same bytes."""
+    shop.stand(shop.execution())
+    (shop.folder / "work/runs.json").unlink()
+    assert shop.ahead(shop.standing()) == ["netra: 0 would run, 0 may run, 2 up to date"]
+    shop.write("two # remark")
+    for verify in (False, True):
+        assert shop.ahead(shop.standing(verify=verify)) == [
+            "CLIP thing -> mid would run now because",
+            "  no record of how it was made",
+            "DOUBLE thing -> product may run now because",
+            '  input "mid" will be made again first',
+            "netra: 1 would run, 1 may run, 0 up to date",
+        ]
+    assert shop.why(standing=shop.standing()) == [
+        "out/product: may run",
+        "  DOUBLE thing -> product may run now because",
+        '    input "mid" will be made again first',
+        "      CLIP thing -> mid would run now because",
+        "        no record of how it was made",
+    ]
+    (shop.folder / "in").unlink()
+    assert shop.ahead(shop.standing())[:3] == [
+        "CLIP thing -> mid would run now because",
+        "  no record of how it was made",
+        '  input "in" is missing',
+    ]
+
+
+def test_what_only_the_record_of_runs_knows_would_run(shop: Workshop) -> None:
+    lost = "would run now because", "  the build tool lost its own record of it"
+    assert shop.ahead(shop.standing()) == [
+        f"CLIP thing -> mid {lost[0]}",
+        lost[1],
+        "DOUBLE thing -> product may run now because",
+        '  input "mid" will be made again first',
+        "netra: 1 would run, 1 may run, 0 up to date",
+    ]
+
+
+def test_a_seal_that_is_withdrawn_and_on_no_record_is_no_first_build(tmp_path: Path) -> None:
+    shop = Workshop(tmp_path)
+    shop.is_sealed = True
+    shop.build()
+    (tmp_path / "work/runs.json").unlink()
+    shop.build()
+    assert shop.why(SEAL_PLACE)[1:] == [
+        "  SEAL thing -> seal.json ran in build 1 because",
+        "    no record of how it was made",
     ]
 
 

@@ -55,8 +55,7 @@ def test_a_folder_in_which_nothing_was_built(word: str, capsys: pytest.CaptureFi
     assert said(capsys, word, "engine.json", "--build", "other") == (
         2,
         "netra: other: no build is on record here\n"
-        "hint: what the store restored whole is not on record: build something first, "
-        "or name the build folder with --build\n",
+        "hint: build something first, or name the build folder with --build\n",
     )
 
 

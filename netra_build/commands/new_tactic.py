@@ -31,7 +31,7 @@ from netra_build.stages.skeleton import (
     skeleton_files,
 )
 
-HELP = "FAMILY NAME: lay out the files of a new tactic, which builds and passes right away"
+HELP = "FAMILY NAME: lay out a new tactic, which builds and passes, in a checkout of the project"
 REASON = "laid out by netra new-tactic"
 STATEMENTS = "netra_build/reference/tactics"
 NO_EVIDENCE = {"evidence_root": "evidence/none", "lock_name": "none", "lock_sha256": "0" * 64}

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 import random
+import re
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
-from project import ENGINE, Project, tree_digests
+from project import ACTION_LINE, ENGINE, Project, tree_digests
 
 KILLS = (os.killpg, os.kill)
 """A build is killed with all its processes, or alone: those that work for it end by themselves."""
@@ -70,6 +73,43 @@ def test_a_killed_build_ends_with_the_same_bytes(
         assert done.status == 0, done.errors
         assert tree_digests(built.engine()) == expected
     assert killed > 0
+
+
+@pytest.mark.parametrize("has_store", [False, True], ids=["no store", "store"])
+def test_what_a_killed_build_finished_comes_from_the_store_alone(
+    built: Project, tmp_path: Path, has_store: bool
+) -> None:
+    asked = f"engine={ENGINE}", f"store={tmp_path / 'store' if has_store else 0}"
+    shutil.rmtree(built.path("build"))
+    assert kill_after(built, 20, *asked) == 20
+    done = built.scons("-j2", *asked)
+    assert done.status == 0, done.errors
+    said = re.search(r"^netra: ran \d+, .* restored (\d+), up to date (\d+) in", done.output, re.M)
+    restored, up_to_date = map(int, said.groups())
+    assert up_to_date == 0
+    assert (restored >= 19) is has_store  # the line of the last one precedes it
+    assert (restored == 0) is not has_store
+
+
+def kill_after(project: Project, most: int, *asked: str) -> int:
+    """Kill a build with all its processes when it has said so many actions; return how many."""
+    child = subprocess.Popen(
+        [sys.executable, "-P", "-m", "SCons", "-j1", *asked],
+        cwd=project.folder,
+        env=project.environment(PYTHONUNBUFFERED="1"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+        text=True,
+    )
+    shown = 0
+    with child:
+        for line in child.stdout:
+            shown += ACTION_LINE.match(line) is not None
+            if shown == most:
+                os.killpg(child.pid, signal.SIGKILL)
+                break
+    return shown
 
 
 def test_an_unsealed_engine_shows_what_a_naive_copy_would_hide(

@@ -154,7 +154,13 @@ class RunRecord:
         )
 
     def _put(self, line: Line) -> None:
-        self._forget(line.head.outputs)
+        """Take a line in the place of those that its outputs had.
+
+        Another output of one of those has it until it is made anew, or the record is written: the
+        reasons of an action do not depend on which others have run before it.
+        """
+        for former in {self._lines[path] for path in line.head.outputs if path in self._lines}:
+            former.let_go()  # whoever asks for it may still have it
         self._lines.update(dict.fromkeys(line.head.outputs, line))
         self._is_changed = self._has_run = True
 
@@ -174,13 +180,16 @@ class RunRecord:
         for path in paths:
             line = self._lines.get(path)
             if line is not None:
-                line.let_go()  # whoever asks for predecessors may still find it
                 for gone in line.head.outputs:
                     self._lines.pop(gone, None)
 
     def _ordered(self) -> list[Line]:
-        unique = {line.head.outputs: line for line in self._lines.values()}
+        """Return every line that no other has taken an output from, by their outputs."""
+        unique = {line.head.outputs: line for line in self._lines.values() if self._is_whole(line)}
         return [line for _, line in sorted(unique.items())]
+
+    def _is_whole(self, line: Line) -> bool:
+        return all(self._lines.get(path) is line for path in line.head.outputs)
 
     def _is_kept(self, line: Line, builds: int) -> bool:
         is_young = line.head.last + KEPT_BUILDS > builds

@@ -94,9 +94,7 @@ class Hand:
             theirs.close()
             raise
         if self._process == 0:
-            for hand in (self, *others):
-                hand._pipe.close()
-            _serve(theirs, work, start)
+            _serve(theirs, work, start, [hand._pipe for hand in (self, *others)])
         theirs.close()
 
     def ask(self, task: Any, begin: Begin) -> Any:
@@ -105,7 +103,7 @@ class Hand:
         ``EOFError`` when the process has ended.
         """
         try:
-            self._pipe.send((DONE, task))
+            self._pipe.send(task)
             while True:
                 kind, answer = self._pipe.recv()
                 if kind != BEGIN:
@@ -196,9 +194,14 @@ def most_hands(jobs: int) -> int:
     return usable if usable > 1 else 0
 
 
-def _serve(pipe: Connection, work: Work, start: Callable[[], None]) -> None:
-    """Be a hand, until the other side is gone; never returns."""
+def _serve(
+    pipe: Connection, work: Work, start: Callable[[], None], others: list[Connection]
+) -> None:
+    """Be a hand, until the other side is gone; never returns, whatever is raised."""
+    status = 1
     with suppress(BaseException):
+        for other in others:
+            other.close()
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             # The builder ends in order, and we with it; programs get the system's handling again.
             signal.signal(number, lambda *_: None)
@@ -211,10 +214,11 @@ def _serve(pipe: Connection, work: Work, start: Callable[[], None]) -> None:
             if kind == FAILED:
                 raise answer
 
-        while True:
-            _, task = pipe.recv()
-            pipe.send(_outcome(partial(work, task, begin)))
-    os._exit(0)  # nothing of the builder's is to be ended or written by a copy
+        with suppress(EOFError):
+            while True:
+                pipe.send(_outcome(partial(work, pipe.recv(), begin)))
+        status = 0
+    os._exit(status)  # nothing of the builder's is to be ended or written by a copy
 
 
 def _outcome(question: Callable[[], Any]) -> tuple[int, Any]:

@@ -240,3 +240,13 @@ def test_programs_that_they_start_end_on_an_interrupt() -> None:
     made = Hands(1, start, nothing)
     assert made.ask(None, nothing) == "[False, False, False]\n"
     made.close()
+
+
+def test_a_process_that_cannot_begin_ends_and_is_no_second_builder() -> None:
+    def fail() -> None:
+        raise ValueError("not begun")
+
+    made = Hands(1, work, fail)
+    with pytest.raises(ToolchainFailed, match=r"^the process that worked on it ended with 1\n"):
+        made.ask("who", nothing)
+    made.close()

@@ -71,7 +71,7 @@ class Bench:
 
     def netra(self, folder: Path) -> Cost:
         """Run ``netra build`` of the recipe, which loads no SCons when nothing is to do."""
-        command = [sys.executable, "-P", "-m", "netra_build.commands.main", "build", "bench"]
+        command = [sys.executable, "-P", "-m", "netra_build.cli.main", "build", "bench"]
         return measure(command, folder, {**self.environment, "PYTHONPATH": str(ROOT)})
 
     def empty(self) -> Cost:

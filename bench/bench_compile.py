@@ -21,14 +21,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from netra_build.choose.documents import engine_files
-from netra_build.choose.session import CompileRequest, plan_request
 from netra_build.core.canonical_json import lower
 from netra_build.core.collector import collector_paused
 from netra_build.core.disk import RealDisk, sealed_folder
 from netra_build.core.output_folder import publish_folder
-from netra_build.load.dense import DenseDefaults, dense_attributes, expand_dense
-from netra_build.load.fields import Fields
+from netra_build.formats.fields import Fields
+from netra_build.formats.models.dense import DenseDefaults, dense_attributes, expand_dense
+from netra_build.plan.documents import engine_files
+from netra_build.plan.session import CompileRequest, plan_request
 
 LIBRARY = Path(__file__).resolve().parent.parent / "tests" / "data" / "conformance" / "library"
 PROFILE = "decode_rows1"

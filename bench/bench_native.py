@@ -18,7 +18,7 @@ from pathlib import Path
 
 from netra_build.asm.native.build import build_library
 from netra_build.asm.native.session import NativeToolchain, with_native_part
-from netra_build.asm.toolchain import Toolchain, find_toolchain
+from netra_build.asm.tools.toolchain import Toolchain, find_toolchain
 
 ROOT = Path(__file__).resolve().parent.parent
 SMALL_UNIT = b'\t.amdgcn_target "amdgcn-amd-amdhsa--gfx950"\n\ts_endpgm\n'

@@ -15,13 +15,13 @@ from pathlib import Path
 
 import numpy as np
 
-from netra_build.asm.code_object import read_code_object
-from netra_build.asm.toolchain import Toolchain, find_toolchain
-from netra_build.reference.scenario import Scenario
-from netra_build.reference.scenarios import SCENARIOS, scenario
-from netra_build.simulate.arrays import LANES
-from netra_build.simulate.launch import BATCH_WAVES, Options, Prepared, prepare
-from netra_build.simulate.machine import Checks
+from netra_build.asm.objects.code_object import read_code_object
+from netra_build.asm.tools.toolchain import Toolchain, find_toolchain
+from netra_build.checkasm.model.arrays import LANES
+from netra_build.checkasm.model.launch import BATCH_WAVES, Options, Prepared, prepare
+from netra_build.checkasm.model.machine import Checks
+from netra_build.checkasm.numerics.scenario import Scenario
+from netra_build.checkasm.numerics.scenarios import SCENARIOS, scenario
 
 ROOT = Path(__file__).resolve().parent.parent
 OFF = Checks(waits=False, races=False, bounds=False, uninitialised=False, kernargs=False)

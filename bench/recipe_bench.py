@@ -12,11 +12,11 @@ from pathlib import Path
 
 from measured import Cost, measure
 
-from netra_build.asm.toolchain import Toolchain, find_toolchain
+from netra_build.asm.tools.toolchain import Toolchain, find_toolchain
+from netra_build.build.graph.actions import Graph, Root
+from netra_build.build.run.execute import Folders
 from netra_build.core.disk import RealDisk
-from netra_build.core.execute import Folders
-from netra_build.core.graph import Graph, Root
-from netra_build.load.library import open_library
+from netra_build.formats.catalogs.library import open_library
 from netra_build.requests import objects_graph
 
 NAME = "qwen36_35b_current_best"

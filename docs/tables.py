@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from netra_build.commands.main import COMMANDS, load_command
+from netra_build.cli.main import COMMANDS, load_command
 from netra_build.scons.variables import TARGETS, VARIABLES
 
 MANUAL = Path(__file__).resolve().parent / "manual.md"

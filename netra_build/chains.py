@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from netra_build.choose.engine_parts import GoldenObject
-from netra_build.choose.units import Member, Unit
+from netra_build.build.graph.actions import Action, Place, Root
 from netra_build.core.canonical_json import Json
-from netra_build.core.graph import Action, Place, Root
-from netra_build.records.golden import GoldenSource
-from netra_build.records.plan import KernelInstance
+from netra_build.formats.records.golden import GoldenSource
+from netra_build.formats.records.plan import KernelInstance
+from netra_build.plan.engine_parts import GoldenObject
+from netra_build.plan.units import Member, Unit
 from netra_build.stages import (
     assemble,
     close_includes,
@@ -314,9 +314,9 @@ def _contract(member: Member) -> dict[str, Json]:
     if member.arguments is not None:
         wanted["arguments"] = [_kernarg(argument) for argument in member.arguments]
     if member.abi is not None:
-        from netra_build.stages import conform
+        from netra_build.checkasm.hazards.conformity import abi_facts
 
-        wanted |= conform.abi_facts(member.abi, member.instance.tactic.max_threads)
+        wanted |= abi_facts(member.abi, member.instance.tactic.max_threads)
     return wanted
 
 

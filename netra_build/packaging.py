@@ -11,8 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from netra_build.build.graph.actions import Action, Graph, Place, Root, check_graph
 from netra_build.core.canonical_json import Json, lower
-from netra_build.core.graph import Action, Graph, Place, Root, check_graph
+from netra_build.inspect.report.make_report import MUTATION
+from netra_build.inspect.report.make_report import STAGE as REPORT
 from netra_build.release.layout import (
     ENVELOPE,
     LICENSE,
@@ -25,15 +27,23 @@ from netra_build.release.layout import (
     top_folder,
 )
 from netra_build.release.origin import OBJECT_PREFIX, SOURCE_PREFIX, Asked
-from netra_build.report.make_report import MUTATION
-from netra_build.report.make_report import STAGE as REPORT
-from netra_build.stages import (
-    release_archive,
-    release_oci,
-    release_provenance,
-    release_record,
-    release_sbom,
-    release_sign,
+from netra_build.stages.release import (
+    archive as release_archive,
+)
+from netra_build.stages.release import (
+    oci as release_oci,
+)
+from netra_build.stages.release import (
+    provenance as release_provenance,
+)
+from netra_build.stages.release import (
+    record as release_record,
+)
+from netra_build.stages.release import (
+    sbom as release_sbom,
+)
+from netra_build.stages.release import (
+    sign as release_sign,
 )
 
 

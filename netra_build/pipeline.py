@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from netra_build.build.graph.actions import Action, Graph, Place, Root, check_graph
 from netra_build.chains import (
     bare_actions,
     checked_action,
@@ -25,14 +26,13 @@ from netra_build.chains import (
     numerics_action,
     proven_actions,
 )
-from netra_build.choose.engine_parts import EngineParts
-from netra_build.choose.units import Unit
 from netra_build.core.batches import batched
 from netra_build.core.canonical_json import Json
-from netra_build.core.graph import Action, Graph, Place, Root, check_graph
-from netra_build.records.build_recipe import ObjectsRecipe
-from netra_build.stages import (
-    copy_files,
+from netra_build.formats.records.build_recipe import ObjectsRecipe
+from netra_build.plan.engine_parts import EngineParts
+from netra_build.plan.units import Unit
+from netra_build.stages import copy_files
+from netra_build.stages.documents import (
     describe_artifacts,
     emit,
     emit_engine,
@@ -92,8 +92,8 @@ def objects_graph(recipe: ObjectsRecipe, units: Sequence[Unit]) -> Graph:
 
 def deployment_graph(name: str, document: Json, units: Sequence[Unit]) -> Graph:
     """Return the graph of a published recipe; ``document`` is what its result says beforehand."""
-    from netra_build.choose.deployment import result_files
-    from netra_build.stages import emit_deployment
+    from netra_build.plan.deployment import result_files
+    from netra_build.stages.documents import emit_deployment
 
     actions = [action for unit in units for action in made_actions(unit)]
     result = Place(Root.OUT, RESULT_NAME)
@@ -264,7 +264,7 @@ def _summary(
     units: Sequence[Unit], subject: str, products: Mapping[str, Place] | None = None
 ) -> Action:
     """Return the table of all reports, which seals ``products`` if there are any."""
-    from netra_build.stages import tabulate
+    from netra_build.stages.documents import tabulate
 
     products = products or {}
     inputs = {**products, **{unit.label: report for unit, report in _reports(units)}}

@@ -13,8 +13,26 @@ from pathlib import Path
 from typing import Any
 
 from netra_build import pipeline
-from netra_build.choose.engine_parts import EngineParts, GoldenObject, golden_objects
-from netra_build.choose.units import (
+from netra_build.build.graph.actions import Graph, Root
+from netra_build.core.disk import confined_path
+from netra_build.core.errors import BadInput, Refused
+from netra_build.core.nearest import nearest_hint
+from netra_build.formats.catalogs.catalog import load_catalog
+from netra_build.formats.catalogs.golden import ROOT as GOLDEN_ROOT
+from netra_build.formats.catalogs.kernel_abi import read_abi
+from netra_build.formats.catalogs.library import Library
+from netra_build.formats.recipes.build_recipe import read_recipe
+from netra_build.formats.records.abi import KernelAbi
+from netra_build.formats.records.build_recipe import (
+    GOLDEN_OPTIONAL,
+    EngineRecipe,
+    ObjectsRecipe,
+    Recipe,
+)
+from netra_build.formats.records.plan import EnginePlan, OperationPlan
+from netra_build.formats.records.tactic import Catalog, FixedTactic
+from netra_build.plan.engine_parts import EngineParts, GoldenObject, golden_objects
+from netra_build.plan.units import (
     Unit,
     candidate_units,
     engine_units,
@@ -26,24 +44,6 @@ from netra_build.choose.units import (
     unpinned,
     with_candidates,
 )
-from netra_build.core.disk import confined_path
-from netra_build.core.errors import BadInput, Refused
-from netra_build.core.graph import Graph, Root
-from netra_build.core.nearest import nearest_hint
-from netra_build.load.build_recipe import read_recipe
-from netra_build.load.catalog import load_catalog
-from netra_build.load.golden import ROOT as GOLDEN_ROOT
-from netra_build.load.kernel_abi import read_abi
-from netra_build.load.library import Library
-from netra_build.records.abi import KernelAbi
-from netra_build.records.build_recipe import (
-    GOLDEN_OPTIONAL,
-    EngineRecipe,
-    ObjectsRecipe,
-    Recipe,
-)
-from netra_build.records.plan import EnginePlan, OperationPlan
-from netra_build.records.tactic import Catalog, FixedTactic
 
 RECIPES = "recipes"
 
@@ -89,8 +89,8 @@ def engine_graph(library: Library, request: EngineRequest) -> Graph:
     ``Refused`` for pins that differ under ``locked`` and for golden objects of other bytes,
     ``EvidenceIncomplete`` without a golden source where the recipe requires one.
     """
-    from netra_build.choose.documents import engine_documents
-    from netra_build.choose.sharing import share_code
+    from netra_build.plan.documents import engine_documents
+    from netra_build.plan.sharing import share_code
 
     recipe = _asked_engine(library, request)
     if not isinstance(recipe, EngineRecipe):
@@ -150,7 +150,7 @@ def _asked_engine(library: Library, request: EngineRequest) -> Recipe:
 
 def _plan_published(library: Library, recipe: EngineRecipe, golden_root: str | None) -> EnginePlan:
     """Return the plan of a published model description, as ``netra compile`` makes it."""
-    from netra_build.choose.session import CompileRequest, plan_in_library
+    from netra_build.plan.session import CompileRequest, plan_in_library
 
     golden = Path(golden_root) if golden_root else None
     request = CompileRequest(
@@ -191,9 +191,9 @@ def objects_graph(
 
 
 def _deployment_graph(library: Library, asked: str, allow_unlocked: bool, debug: bool) -> Graph:
-    from netra_build.choose.deployment import deployment_document, plan_deployment
-    from netra_build.choose.published_units import deployment_units
-    from netra_build.load.deployment import read_deployment
+    from netra_build.formats.recipes.deployment import read_deployment
+    from netra_build.plan.deployment import deployment_document, plan_deployment
+    from netra_build.plan.published_units import deployment_units
 
     deployment = read_deployment(library.disk.read_bytes(Path(asked)), asked)
     plans = plan_deployment(deployment, load_catalog(library), allow_unlocked=allow_unlocked)
@@ -238,9 +238,9 @@ def numerics_graph(
 
 def plan_recipe(library: Library, recipe: EngineRecipe, golden_root: str | None) -> EnginePlan:
     """Return the plan of a recipe, golden objects read and compared when a root is given."""
-    from netra_build.choose.plan import PlanOptions, plan_engine
-    from netra_build.load.model import read_model_bytes
-    from netra_build.load.profiles import choose_profile, load_profiles
+    from netra_build.formats.catalogs.profiles import choose_profile, load_profiles
+    from netra_build.formats.models.model import read_model_bytes
+    from netra_build.plan.plan import PlanOptions, plan_engine
 
     model = read_model_bytes(
         library.read(recipe.model, recipe.location), library.location(recipe.model), library

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from netra_build.asm.toolchain import Toolchain, find_toolchain
+from netra_build.asm.tools.toolchain import Toolchain, find_toolchain
 
 ROOT = Path(__file__).resolve().parent.parent
 DEFAULT_SEED = 1

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from netra_build import __version__
+from netra_build.build.digests.code_digest import code_reach, python_version
 from netra_build.core.canonical_json import Json, canonical_bytes
-from netra_build.core.code_digest import code_reach, python_version
 from netra_build.core.digests import sha256_hex
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from netra_build.build.graph.actions import Inputs, Parameters
 from netra_build.core.canonical_json import Json, stable_hash
 from netra_build.core.digests import sha256_hex
-from netra_build.core.graph import Inputs, Parameters
 from netra_build.release.kernels import toolchain_of
 from netra_build.release.layout import FOLDER_BY_KIND
 

@@ -11,16 +11,16 @@ from typing import Any, NamedTuple
 
 import SCons.CacheDir
 
-from netra_build.core import carry_out
-from netra_build.core.account import Account, pending_run
-from netra_build.core.carry_out import Carried
+from netra_build.build.cache.store import Store
+from netra_build.build.freshness.freshness import Decision
+from netra_build.build.record.run_file import Noted
+from netra_build.build.record.run_record import Pending
+from netra_build.build.run import carry_out
+from netra_build.build.run.action_log import Account, pending_run
+from netra_build.build.run.carry_out import Carried
+from netra_build.build.run.execute import ActionRun, prepare_run
+from netra_build.build.workers.workers import GATE, Begin, Hands, NoHand
 from netra_build.core.errors import NetraError
-from netra_build.core.execute import ActionRun, prepare_run
-from netra_build.core.hands import GATE, Begin, Hands, NoHand
-from netra_build.core.run_file import Noted
-from netra_build.core.run_record import Pending
-from netra_build.core.standing import Decision
-from netra_build.core.store import Store
 from netra_build.scons.steps import Step
 
 

@@ -13,23 +13,23 @@ from typing import Any, NamedTuple
 import SCons.Script
 
 from netra_build.asm.native.session import NativeToolchain
-from netra_build.core.build_lock import take_lock
+from netra_build.build.cache.store import Store, open_store
+from netra_build.build.freshness.freshness import Standing
+from netra_build.build.freshness.input_trace import Looks, absolute, absolute_names
+from netra_build.build.freshness.noted import NotedDigests
+from netra_build.build.freshness.output_record import FILE_NAME as OUTPUTS_NAME
+from netra_build.build.freshness.output_record import OutputRecord
+from netra_build.build.record.run_record import FILE_NAME as RUNS_NAME
+from netra_build.build.record.run_record import RunRecord
+from netra_build.build.record.tally import Tally
+from netra_build.build.run.build_lock import take_lock
+from netra_build.build.run.execute import Execution
+from netra_build.build.workers.workers import Begin, Hands, most_hands
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput, NetraError
-from netra_build.core.execute import Execution
 from netra_build.core.file_columns import Row
-from netra_build.core.hands import Begin, Hands, most_hands
-from netra_build.core.noted import NotedDigests
-from netra_build.core.output_record import FILE_NAME as OUTPUTS_NAME
-from netra_build.core.output_record import OutputRecord
-from netra_build.core.recording_disk import Looks, absolute, absolute_names
-from netra_build.core.run_record import FILE_NAME as RUNS_NAME
-from netra_build.core.run_record import RunRecord
 from netra_build.core.stamps import process_start_ns
-from netra_build.core.standing import Standing
-from netra_build.core.store import Store, open_store
-from netra_build.core.tally import Tally
-from netra_build.load.library import Library
+from netra_build.formats.catalogs.library import Library
 from netra_build.scons.steps import Step, node_is_done
 
 FEW = 24

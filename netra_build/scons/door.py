@@ -12,8 +12,8 @@ from typing import Any
 
 import SCons.Script.Main
 
-from netra_build.core import front_door
-from netra_build.core.build_lock import take_lock
+from netra_build.build.freshness import up_to_date as front_door
+from netra_build.build.run.build_lock import take_lock
 from netra_build.core.errors import NetraError
 
 BUILD = "build"

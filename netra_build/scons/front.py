@@ -11,15 +11,15 @@ import SCons.Node
 import SCons.Node.Alias
 import SCons.Script
 
-from netra_build.asm.tool_identity import is_binary
-from netra_build.choose.why_text import why_text
+from netra_build.asm.tools.tool_identity import is_binary
+from netra_build.build.cache.place import store_place
+from netra_build.build.freshness.finished import Finished, write_manifest
+from netra_build.build.freshness.input_trace import RecordingEnvironment, absolute, joined
+from netra_build.build.freshness.noted import NotedDigests
+from netra_build.build.record.tally import Counts, Ending
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import EXIT_BAD_INPUT, NetraError
-from netra_build.core.finished import Finished, write_manifest
-from netra_build.core.noted import NotedDigests
-from netra_build.core.recording_disk import RecordingEnvironment, absolute, joined
-from netra_build.core.store_place import store_place
-from netra_build.core.tally import Counts, Ending
+from netra_build.inspect.why_text import why_text
 from netra_build.scons.asked import declare_asked
 from netra_build.scons.declared import Declared
 from netra_build.scons.door import BUILD, Door

@@ -14,17 +14,17 @@ import SCons.Action
 import SCons.Errors
 
 from netra_build import __version__, requests
+from netra_build.build.digests.code_digest import code_digest
+from netra_build.build.freshness.input_trace import RecordingDisk, absolute
+from netra_build.build.freshness.output_record import OutputRecord
+from netra_build.build.graph.actions import Graph, Root
+from netra_build.build.run.execute import Execution, Folders
 from netra_build.core.canonical_json import Json
-from netra_build.core.code_digest import code_digest
 from netra_build.core.collector import collector_paused
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput, NetraError
-from netra_build.core.execute import Execution, Folders
-from netra_build.core.graph import Graph, Root
 from netra_build.core.nearest import nearest_hint
-from netra_build.core.output_record import OutputRecord
-from netra_build.core.recording_disk import RecordingDisk, absolute
-from netra_build.load.library import Library, open_library
+from netra_build.formats.catalogs.library import Library, open_library
 from netra_build.release.layout import CODE_OBJECTS, ENGINE
 from netra_build.releasing import ReleaseRequest, plan_release, plan_report
 from netra_build.scons.declared import Declared

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from netra_build.core.store import DEFAULT_MAX_BYTES
+from netra_build.build.cache.store import DEFAULT_MAX_BYTES
 from netra_build.scons.declared import Declared
 from netra_build.scons.methods import (
     netra_checks,

@@ -11,12 +11,12 @@ import SCons.Node.FS
 import SCons.Util
 from SCons.Action import Action as SConsAction
 
+from netra_build.build.freshness.input_trace import absolute
+from netra_build.build.graph.actions import Action, Place, Root
+from netra_build.build.record.tally import Paths
+from netra_build.build.run.execute import Execution
 from netra_build.core.canonical_json import canonical_text
 from netra_build.core.errors import BadInput, NetraError
-from netra_build.core.execute import Execution
-from netra_build.core.graph import Action, Place, Root
-from netra_build.core.recording_disk import absolute
-from netra_build.core.tally import Paths
 from netra_build.scons.cache import StoreCache
 from netra_build.scons.carrying import make
 from netra_build.scons.steps import Step, StepFile

@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from netra_build.core.build_trace import (
+from netra_build.build.cache.build_trace import (
     Present,
     digests_below,
     fits,
@@ -16,17 +16,17 @@ from netra_build.core.build_trace import (
     restore,
     trace_of,
 )
+from netra_build.build.cache.trace_parts import Made, TracedProduct
+from netra_build.build.digests.code_digest import PACKAGE_FOLDER
+from netra_build.build.digests.distributions import DISTRIBUTION_BY_IMPORT, installed_version
+from netra_build.build.digests.loaded_code import note_folder, note_loaded_code
+from netra_build.build.freshness.finished import Finished, confirmed, write_manifest
+from netra_build.build.freshness.input_trace import Looks, absolute, joined
+from netra_build.build.freshness.up_to_date import request_key
 from netra_build.core.canonical_json import Json, plain_canonical_bytes
-from netra_build.core.code_digest import PACKAGE_FOLDER
 from netra_build.core.digests import blake3_hex
 from netra_build.core.disk import RealDisk
-from netra_build.core.distributions import DISTRIBUTION_BY_IMPORT, installed_version
 from netra_build.core.errors import NetraError
-from netra_build.core.finished import Finished, confirmed, write_manifest
-from netra_build.core.front_door import request_key
-from netra_build.core.loaded_code import note_folder, note_loaded_code
-from netra_build.core.recording_disk import Looks, absolute, joined
-from netra_build.core.trace_parts import Made, TracedProduct
 from netra_build.scons.declared import Declared
 from netra_build.scons.door import BUILD, Door
 from netra_build.scons.tools import toolchain_of

@@ -17,14 +17,14 @@ import SCons.Node
 import SCons.Node.FS
 import SCons.Util
 
+from netra_build.build.digests.ingredients import ingredients_of
+from netra_build.build.explain.reasons import FORGOTTEN, Cause, Reason
+from netra_build.build.freshness.freshness import Decision, Standing
+from netra_build.build.graph.actions import Action
+from netra_build.build.record.tally import Paths
+from netra_build.build.run.execute import ActionRun, Execution
 from netra_build.core.digests import blake3_hex
 from netra_build.core.errors import NetraError
-from netra_build.core.execute import ActionRun, Execution
-from netra_build.core.graph import Action
-from netra_build.core.ingredients import ingredients_of
-from netra_build.core.reasons import FORGOTTEN, Cause, Reason
-from netra_build.core.standing import Decision, Standing
-from netra_build.core.tally import Paths
 
 EXPLAINED = " " * 11
 """How SCons indents the causes of ``--debug=explain``."""

@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Any
 
 import SCons.Action
 
-from netra_build.asm.tool_memory import ToolMemory
-from netra_build.asm.toolchain import Toolchain, find_toolchain
-from netra_build.core.begun import Begun, begin
+from netra_build.asm.tools.tool_memory import ToolMemory
+from netra_build.asm.tools.toolchain import Toolchain, find_toolchain
+from netra_build.build.cache.answers import KIND, StoreMemory
+from netra_build.build.cache.place import store_place
+from netra_build.build.digests.loaded_code import note_folder
+from netra_build.build.freshness.input_trace import Looks, RecordingDisk, absolute, joined
+from netra_build.build.workers.future import Begun, begin
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import NetraError
-from netra_build.core.loaded_code import note_folder
 from netra_build.core.memory import KeptAnswers, Memory
-from netra_build.core.recording_disk import Looks, RecordingDisk, absolute, joined
 from netra_build.core.stamps import FileState, process_start_ns
-from netra_build.core.store_memory import KIND, StoreMemory
-from netra_build.core.store_place import store_place
 from netra_build.core.streams import known_digests, remember_digest
 
 if TYPE_CHECKING:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from netra_build.asm.diagnostics import AssemblyFailed
-from netra_build.asm.toolchain import Toolchain
+from netra_build.asm.tools.diagnostics import AssemblyFailed
+from netra_build.asm.tools.toolchain import Toolchain
+from netra_build.build.graph.actions import Inputs, Outputs, Parameters, Stage
 from netra_build.core.errors import NetraError
-from netra_build.core.graph import Inputs, Outputs, Parameters, Stage
 
 MAIN = "main:"
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from netra_build.build.graph.actions import Inputs, Outputs, Parameters, Stage
 from netra_build.core.canonical_json import Json, canonical_bytes
 from netra_build.core.digests import sha256_hex
 from netra_build.core.errors import Refused, ToolchainFailed
-from netra_build.core.graph import Inputs, Outputs, Parameters, Stage
 
 if TYPE_CHECKING:
-    from netra_build.reference.scenario import Scenario
-    from netra_build.simulate.launch import Prepared
+    from netra_build.checkasm.model.launch import Prepared
+    from netra_build.checkasm.numerics.scenario import Scenario
 
 FORMAT = "netra-numerics-1"
 SCOPE = "simulated"
@@ -31,10 +31,10 @@ def run(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
     unit in the last place off runs the random case once more, with results that are.
     """
     try:
-        from netra_build.asm.code_object import read_code_object
-        from netra_build.reference.suite import launches, second_launches
-        from netra_build.simulate.arith.transcendental import SECOND_NEAREST
-        from netra_build.simulate.launch import prepare
+        from netra_build.asm.objects.code_object import read_code_object
+        from netra_build.checkasm.model.arith.transcendental import SECOND_NEAREST
+        from netra_build.checkasm.model.launch import prepare
+        from netra_build.checkasm.numerics.suite import launches, second_launches
     except ModuleNotFoundError as error:
         raise ToolchainFailed(
             f'numeric checks need "{error.name}"', hint="install netra-build[simulate]"
@@ -75,7 +75,7 @@ class _Listing:
 
 def _judge(prepared: Prepared, scenario: Scenario, hsaco: str) -> Json:
     """Run one launch and return its row; raise ``Refused`` for a finding or a difference."""
-    from netra_build.simulate.launch import Options
+    from netra_build.checkasm.model.launch import Options
 
     outcome = prepared.launch(
         scenario.grid, scenario.block, list(scenario.values.values()), Options()

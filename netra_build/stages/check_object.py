@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from netra_build.asm.code_object import read_code_object
-from netra_build.asm.disassembly import parse_disassembly
-from netra_build.check.checker import check_code_object, has_errors
-from netra_build.check.findings import ERROR
-from netra_build.check.report import json_report, text_report
+from netra_build.asm.objects.code_object import read_code_object
+from netra_build.asm.objects.disassembly import parse_disassembly
+from netra_build.build.graph.actions import Inputs, Outputs, Parameters, Stage
+from netra_build.checkasm.hazards.checker import check_code_object, has_errors
+from netra_build.checkasm.hazards.findings import ERROR
+from netra_build.checkasm.hazards.report import json_report, text_report
 from netra_build.core.canonical_json import canonical_bytes
 from netra_build.core.errors import Refused
-from netra_build.core.graph import Inputs, Outputs, Parameters, Stage
 
 
 def run(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:

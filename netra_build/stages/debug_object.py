@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from netra_build.asm.code_object import read_code_object
-from netra_build.asm.line_table import with_line_table
-from netra_build.asm.toolchain import Toolchain
+from netra_build.asm.objects.code_object import read_code_object
+from netra_build.asm.source.line_table import with_line_table
+from netra_build.asm.tools.toolchain import Toolchain
+from netra_build.build.graph.actions import Inputs, Outputs, Parameters, Stage
 from netra_build.core.digests import sha256_hex
 from netra_build.core.errors import Refused
-from netra_build.core.graph import Inputs, Outputs, Parameters, Stage
 
 SHIPPED = "hsaco"
 

@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from netra_build.asm.code_object import CodeObject, Kernel, read_code_object
-from netra_build.asm.disassembly import Instruction, parse_disassembly
-from netra_build.asm.listing import difference_lines
-from netra_build.asm.metadata import KernelMetadata, normalised
-from netra_build.asm.resources import kernel_and_metadata, resources
+from netra_build.asm.objects.code_object import CodeObject, Kernel, read_code_object
+from netra_build.asm.objects.disassembly import Instruction, parse_disassembly
+from netra_build.asm.objects.listing import difference_lines
+from netra_build.asm.objects.metadata import KernelMetadata, normalised
+from netra_build.asm.objects.resources import kernel_and_metadata, resources
+from netra_build.build.graph.actions import Inputs, Outputs, Parameters, Stage
 from netra_build.core.canonical_json import Json, canonical_bytes
 from netra_build.core.digests import sha256_hex
 from netra_build.core.errors import Refused
-from netra_build.core.graph import Inputs, Outputs, Parameters, Stage
 
 FORMAT = "netra-assembly-equivalence-1"
 IDENTICAL = "identical"

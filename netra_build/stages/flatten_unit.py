@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from netra_build.asm.closure import Closure
-from netra_build.asm.flatten import flatten
-from netra_build.asm.prune import prune_macros
-from netra_build.core.graph import Inputs, Outputs, Parameters, Stage
+from netra_build.asm.source.closure import Closure
+from netra_build.asm.source.flatten import flatten
+from netra_build.asm.source.prune import prune_macros
+from netra_build.build.graph.actions import Inputs, Outputs, Parameters, Stage
 
 
 def run(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:

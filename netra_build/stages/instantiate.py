@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from netra_build.core.graph import Inputs, Outputs, Parameters, Stage
+from netra_build.build.graph.actions import Inputs, Outputs, Parameters, Stage
 
 
 def instance_source(

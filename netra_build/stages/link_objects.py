@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from netra_build.asm.toolchain import Toolchain
-from netra_build.core.graph import Inputs, Outputs, Parameters, Stage
+from netra_build.asm.tools.toolchain import Toolchain
+from netra_build.build.graph.actions import Inputs, Outputs, Parameters, Stage
 
 
 def run(inputs: Inputs, parameters: Parameters, tools: Toolchain) -> Outputs:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from netra_build.asm.code_object import read_code_object
-from netra_build.asm.metadata import normalised
+from netra_build.asm.objects.code_object import read_code_object
+from netra_build.asm.objects.metadata import normalised
+from netra_build.build.graph.actions import Inputs, Outputs, Parameters, Stage
 from netra_build.core.canonical_json import Json, canonical_bytes, parse_object, stable_hash
 from netra_build.core.digests import sha256_hex
 from netra_build.core.errors import Refused
-from netra_build.core.graph import Inputs, Outputs, Parameters, Stage
 
 FORMAT = "netra-golden-1"
 DIGESTS = ("text_sha256", "descriptor_sha256", "metadata_sha256")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from netra_build.asm.rewrite import rewrite
-from netra_build.core.graph import Inputs, Outputs, Parameters, Stage
+from netra_build.asm.objects.rewrite import rewrite
+from netra_build.build.graph.actions import Inputs, Outputs, Parameters, Stage
 
 
 def run(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from netra_build.asm.rename import rename_symbols
-from netra_build.asm.shared_code import shared_text
+from netra_build.asm.objects.rename import rename_symbols
+from netra_build.asm.source.shared_code import shared_text
+from netra_build.build.graph.actions import Inputs, Outputs, Parameters, Stage
 from netra_build.core.errors import Refused
-from netra_build.core.graph import Inputs, Outputs, Parameters, Stage
 
 
 def run(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:

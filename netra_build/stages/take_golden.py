@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from netra_build.asm.code_object import read_code_object
-from netra_build.asm.resources import kernel_and_metadata
+from netra_build.asm.objects.code_object import read_code_object
+from netra_build.asm.objects.resources import kernel_and_metadata
+from netra_build.build.graph.actions import Inputs, Outputs, Parameters, Stage
 from netra_build.core.canonical_json import Json
 from netra_build.core.digests import sha256_hex
 from netra_build.core.errors import Refused
-from netra_build.core.graph import Inputs, Outputs, Parameters, Stage
 
 
 def check_golden_object(data: bytes, wanted: Mapping[str, Json], location: str) -> None:

@@ -11,16 +11,16 @@ from pathlib import Path
 
 import pytest
 
-from netra_build.asm.closure import Closure, include_closure
-from netra_build.asm.code_object import read_code_object
-from netra_build.asm.computational import guard_requirements, published_gaps
-from netra_build.asm.disassembly import parse_disassembly
-from netra_build.asm.flatten import flatten
-from netra_build.asm.notes_text import notes_text
-from netra_build.asm.rename import rename_symbols
-from netra_build.asm.rewrite import rewrite
-from netra_build.asm.seal import seal
-from netra_build.asm.toolchain import Toolchain
+from netra_build.asm.objects.code_object import read_code_object
+from netra_build.asm.objects.disassembly import parse_disassembly
+from netra_build.asm.objects.notes_text import notes_text
+from netra_build.asm.objects.rename import rename_symbols
+from netra_build.asm.objects.rewrite import rewrite
+from netra_build.asm.objects.seal import seal
+from netra_build.asm.source.closure import Closure, include_closure
+from netra_build.asm.source.computational import guard_requirements, published_gaps
+from netra_build.asm.source.flatten import flatten
+from netra_build.asm.tools.toolchain import Toolchain
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 SAMPLES = ROOT / "tests" / "unit" / "asm_samples"

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from netra_build.asm import toolchain as asm_toolchain
-from netra_build.asm.diagnostics import AssemblyFailed, Diagnostic, LinkFailed
-from netra_build.asm.elf_layout import is_whole
-from netra_build.asm.shared_libraries import loaded_libraries
-from netra_build.asm.tool_identity import program_digest
-from netra_build.asm.toolchain import INSTALL_HINT, Program, Toolchain, find_toolchain
+from netra_build.asm.objects.elf_layout import is_whole
+from netra_build.asm.tools import toolchain as asm_toolchain
+from netra_build.asm.tools.diagnostics import AssemblyFailed, Diagnostic, LinkFailed
+from netra_build.asm.tools.shared_libraries import loaded_libraries
+from netra_build.asm.tools.tool_identity import program_digest
+from netra_build.asm.tools.toolchain import INSTALL_HINT, Program, Toolchain, find_toolchain
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput, NetraError, ToolchainFailed
 
@@ -371,7 +371,7 @@ def test_a_program_that_is_known_is_not_started(toolchain, tmp_path, monkeypatch
 
     monkeypatch.setattr(asm_toolchain, "_run", counted)
     later = time.time_ns() + 10 * 10**9
-    monkeypatch.setattr("netra_build.asm.tool_memory.time.time_ns", lambda: later)
+    monkeypatch.setattr("netra_build.asm.tools.tool_memory.time.time_ns", lambda: later)
     notes = Notes()
     identity = find_toolchain(folder, memory=notes, disk=RealDisk()).identity()
     assert sorted(started) == ["ld.lld", "llvm-mc", "llvm-mc"]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from netra_build.commands.main import main
+from netra_build.cli.main import main
 
 ROOT = Path(__file__).resolve().parents[2]
 HERE = ROOT / "tests" / "data" / "conformance"

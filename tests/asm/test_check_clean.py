@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from netra_build.asm.code_object import read_code_object
-from netra_build.asm.disassembly import parse_disassembly
-from netra_build.asm.toolchain import Toolchain
-from netra_build.check.checker import check_code_object
-from netra_build.check.findings import Finding
+from netra_build.asm.objects.code_object import read_code_object
+from netra_build.asm.objects.disassembly import parse_disassembly
+from netra_build.asm.tools.toolchain import Toolchain
+from netra_build.checkasm.hazards.checker import check_code_object
+from netra_build.checkasm.hazards.findings import Finding
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 GOLDEN = ROOT / "golden/gfx950"

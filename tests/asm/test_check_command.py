@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from rule_cases import Unit
 
-from netra_build.asm.toolchain import Toolchain
-from netra_build.commands.main import main
+from netra_build.asm.tools.toolchain import Toolchain
+from netra_build.cli.main import main
 
 CLEAN = Unit("s_load_dwordx4 s[4:7], s[0:1], 0x0\ns_load_dword s8, s[0:1], 0x10\ns_endpgm")
 FAULTY = Unit("s_load_dword s4, s[0:1], 0x0\ns_mov_b32 s5, s4\ns_endpgm")

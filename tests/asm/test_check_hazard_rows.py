@@ -14,12 +14,12 @@ from pathlib import Path
 import pytest
 from hazard_cases import ADD, DPP, LOAD, MX, Case, X, all_cases, v
 
-from netra_build.asm.code_object import Kernel, read_code_object
-from netra_build.asm.disassembly import Disassembly, parse_disassembly
-from netra_build.asm.toolchain import Toolchain
-from netra_build.check.flow import build_flow
-from netra_build.check.hazard_table import LLVM_ONLY, LLVM_VERSION, ROWS
-from netra_build.check.hazards import check_hazards
+from netra_build.asm.objects.code_object import Kernel, read_code_object
+from netra_build.asm.objects.disassembly import Disassembly, parse_disassembly
+from netra_build.asm.tools.toolchain import Toolchain
+from netra_build.checkasm.hazards.flow import build_flow
+from netra_build.checkasm.hazards.hazard_table import LLVM_ONLY, LLVM_VERSION, ROWS
+from netra_build.checkasm.hazards.hazards import check_hazards
 
 CASES = all_cases()
 CASE_BY_NAME = {case.name: case for case in CASES}

@@ -8,11 +8,11 @@ import re
 import pytest
 from rule_cases import Unit, all_pairs
 
-from netra_build.asm.code_object import read_code_object
-from netra_build.asm.disassembly import parse_disassembly
-from netra_build.asm.toolchain import Toolchain
-from netra_build.check.checker import check_code_object
-from netra_build.check.findings import RULE_BY_ID, Finding
+from netra_build.asm.objects.code_object import read_code_object
+from netra_build.asm.objects.disassembly import parse_disassembly
+from netra_build.asm.tools.toolchain import Toolchain
+from netra_build.checkasm.hazards.checker import check_code_object
+from netra_build.checkasm.hazards.findings import RULE_BY_ID, Finding
 
 PAIRS = all_pairs()
 PREFIXES = (0x00000000, 0x7E000000, 0x7C000000, 0xD0000000, 0xD2000000, 0xBE000000, 0x80000000)

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from netra_build.asm.toolchain import Toolchain
+from netra_build.asm.tools.toolchain import Toolchain
+from netra_build.checkasm.mutate.subject import golden_subject
 from netra_build.core.errors import Refused
-from netra_build.load.catalog import load_catalog
-from netra_build.load.golden import golden_sources
-from netra_build.load.kernel_abi import read_abi
-from netra_build.load.library import open_library
-from netra_build.mutate.subject import golden_subject
+from netra_build.formats.catalogs.catalog import load_catalog
+from netra_build.formats.catalogs.golden import golden_sources
+from netra_build.formats.catalogs.kernel_abi import read_abi
+from netra_build.formats.catalogs.library import open_library
 from netra_build.stages.conform import STAGE
 
 TACTIC = "attention_splitseq_stage2"

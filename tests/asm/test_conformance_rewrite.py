@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from netra_build.asm.rewrite import rewrite
+from netra_build.asm.objects.rewrite import rewrite
 from netra_build.core.errors import BadInput
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from netra_build.asm.seal import seal
-from netra_build.asm.toolchain import Toolchain
-from netra_build.commands.main import main
-from netra_build.stages.difference_code import code_difference, read_code_side
+from netra_build.asm.objects.seal import seal
+from netra_build.asm.tools.toolchain import Toolchain
+from netra_build.cli.main import main
+from netra_build.inspect.diff.code_objects import code_difference, read_code_side
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 GOLDEN = sorted(ROOT.glob("golden/gfx950/**/kernel.s"))

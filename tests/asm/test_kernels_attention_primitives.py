@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from netra_build.asm.disassembly import parse_disassembly
-from netra_build.asm.toolchain import Toolchain
+from netra_build.asm.objects.disassembly import parse_disassembly
+from netra_build.asm.tools.toolchain import Toolchain
 
 TEMPLATES = "kernels/gfx950/templates"
 COVERED = ("lane_pairs", "fp8_tile")

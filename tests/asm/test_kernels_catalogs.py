@@ -13,7 +13,7 @@ import pytest
 from kernel_cases import CASES, TARGET
 from kernel_sources import TEMPLATES, closure_of, first_choice, generated
 
-from netra_build.asm.toolchain import Toolchain
+from netra_build.asm.tools.toolchain import Toolchain
 
 CATALOGS = ("attention", "dense", "gdn", "moe_decode", "router")
 REQUIREMENT = re.compile(r"^\s*NETRA_REQUIRE_EQ\s+([A-Z0-9_]+)\s*,\s*([0-9]+)\s*$", re.MULTILINE)

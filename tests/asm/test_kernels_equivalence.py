@@ -16,8 +16,8 @@ from kernel_sources import (
     unit_of,
 )
 
-from netra_build.asm.flatten import flatten
-from netra_build.asm.toolchain import Toolchain
+from netra_build.asm.source.flatten import flatten
+from netra_build.asm.tools.toolchain import Toolchain
 
 
 @pytest.mark.parametrize(("tactic", "value"), BUILDS)

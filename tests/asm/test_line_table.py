@@ -12,12 +12,12 @@ import pytest
 from elftools.elf.elffile import ELFFile
 
 from netra_build import requests
-from netra_build.asm.disassembly import parse_disassembly
-from netra_build.asm.line_table import with_line_table
-from netra_build.asm.toolchain import Toolchain
+from netra_build.asm.objects.disassembly import parse_disassembly
+from netra_build.asm.source.line_table import with_line_table
+from netra_build.asm.tools.toolchain import Toolchain
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import Refused
-from netra_build.load.library import open_library
+from netra_build.formats.catalogs.library import open_library
 from netra_build.stages import debug_object
 
 MAIN = "generated/kernel.s"

@@ -15,7 +15,7 @@ from netra_build.asm.native.library import find_library, source_files, store_lib
 from netra_build.asm.native.packages import fetch_packages, package_names
 from netra_build.asm.native.processes import run_program
 from netra_build.asm.native.proof import prove
-from netra_build.asm.toolchain import Program, Toolchain
+from netra_build.asm.tools.toolchain import Program, Toolchain
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import ToolchainFailed
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from netra_build.asm.diagnostics import AssemblyFailed, LinkFailed
 from netra_build.asm.native.session import NativeToolchain, with_native_part
-from netra_build.asm.seal import seal
-from netra_build.asm.toolchain import Toolchain
+from netra_build.asm.objects.seal import seal
+from netra_build.asm.tools.diagnostics import AssemblyFailed, LinkFailed
+from netra_build.asm.tools.toolchain import Toolchain
 from netra_build.core.errors import NetraError
 
 ROOT = Path(__file__).resolve().parent.parent.parent

@@ -15,11 +15,11 @@ from pathlib import Path
 
 import pytest
 
-from netra_build.asm.diagnostics import AssemblyFailed, LinkFailed
 from netra_build.asm.native import processes, session, workers
 from netra_build.asm.native.library import NativeLibrary
 from netra_build.asm.native.session import with_native_part
-from netra_build.asm.toolchain import Program
+from netra_build.asm.tools.diagnostics import AssemblyFailed, LinkFailed
+from netra_build.asm.tools.toolchain import Program
 from netra_build.core.errors import BadInput, ToolchainFailed
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -209,7 +209,7 @@ PROGRAM = """
 import sys
 from pathlib import Path
 from netra_build.asm.native.session import with_native_part
-from netra_build.asm.toolchain import find_toolchain
+from netra_build.asm.tools.toolchain import find_toolchain
 
 native = with_native_part(find_toolchain(local=Path(sys.argv[2])), Path(sys.argv[1]))
 native.assemble(b"\\ts_endpgm\\n")

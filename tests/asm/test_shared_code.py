@@ -10,15 +10,15 @@ import pytest
 from shared_code_library import OPERATIONS, TEMPLATE, make_library
 
 from netra_build import requests
-from netra_build.asm.seal import seal
-from netra_build.asm.shared_code import shared_text
-from netra_build.choose.verify import validate_engine
-from netra_build.core.carry_out import run_graph
+from netra_build.asm.objects.seal import seal
+from netra_build.asm.source.shared_code import shared_text
+from netra_build.build.graph.actions import Root
+from netra_build.build.run.carry_out import run_graph
+from netra_build.build.run.execute import Execution, Folders
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput, Refused
-from netra_build.core.execute import Execution, Folders
-from netra_build.core.graph import Root
-from netra_build.load.library import Library
+from netra_build.formats.catalogs.library import Library
+from netra_build.inspect.validate.engine import validate_engine
 from netra_build.stages.share_object import run as share
 
 

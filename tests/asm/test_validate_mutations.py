@@ -12,18 +12,18 @@ import pytest
 from shared_code_library import make_library
 
 from netra_build import requests
-from netra_build.choose.build_objects import build_engine
-from netra_build.choose.documents import engine_files
-from netra_build.choose.engine_folder import EngineFolder
-from netra_build.choose.session import CompileRequest, plan_request
-from netra_build.choose.verify import verify_engine
+from netra_build.build.graph.actions import Root
+from netra_build.build.run.carry_out import run_graph
+from netra_build.build.run.execute import Execution, Folders
 from netra_build.core.canonical_json import canonical_bytes, pretty_bytes
-from netra_build.core.carry_out import run_graph
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import NetraError
-from netra_build.core.execute import Execution, Folders
-from netra_build.core.graph import Root
-from netra_build.load.library import Library, open_library
+from netra_build.formats.catalogs.library import Library, open_library
+from netra_build.inspect.validate.engine import verify_engine
+from netra_build.plan.build_objects import build_engine
+from netra_build.plan.documents import engine_files
+from netra_build.plan.engine_folder import EngineFolder
+from netra_build.plan.session import CompileRequest, plan_request
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "tests" / "data" / "conformance"

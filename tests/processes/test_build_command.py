@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 from door_modules import DOOR, HEAVY
 
-from netra_build.commands import build
-from netra_build.core.front_door import FOLDER, builds_in
+from netra_build.build.freshness.up_to_date import FOLDER, builds_in
+from netra_build.cli.build import build
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 def test_the_door_loads_little() -> None:
     script = (
-        "import sys, netra_build.commands.build\n"
+        "import sys, netra_build.cli.build.build\n"
         "print(*sorted({n.split('.')[0] for n in sys.modules}))\n"
         "print(*sorted(n for n in sys.modules if n.startswith('netra_build.')))"
     )
@@ -27,8 +27,8 @@ def test_the_door_loads_little() -> None:
     )
     tops, ours = (line.split() for line in done.stdout.splitlines())
     assert not set(tops) & (HEAVY | {"dataclasses"})
-    commands = {"", ".build", ".place_options", ".waiting"}
-    assert set(ours) == DOOR | {f"netra_build.commands{name}" for name in commands}
+    commands = {"", ".build", ".build.build", ".place_options", ".waiting"}
+    assert set(ours) == DOOR | {f"netra_build.cli{name}" for name in commands}
 
 
 def test_builds_are_looked_for_where_a_request_was_finished(tmp_path: Path) -> None:

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from netra_build.commands.completion_scripts import SCRIPTS, command_words
-from netra_build.commands.main import COMMANDS, load_command, main
+from netra_build.cli.completion_scripts import SCRIPTS, command_words
+from netra_build.cli.main import COMMANDS, load_command, main
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -28,7 +28,7 @@ esac
 @pytest.fixture(scope="module")
 def script() -> str:
     """Return the bash script as the command prints it."""
-    command = [sys.executable, "-m", "netra_build.commands.main", "completion", "bash"]
+    command = [sys.executable, "-m", "netra_build.cli.main", "completion", "bash"]
     return subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT).stdout
 
 

@@ -13,15 +13,15 @@ from typing import Any
 
 import pytest
 
-from netra_build.core import begun as module
-from netra_build.core.begun import Begun, begin
+from netra_build.build.workers import future as module
+from netra_build.build.workers.future import Begun, begin
 from netra_build.core.errors import ToolchainFailed
 
 ROOT = Path(__file__).parent.parent.parent
 
 HELD = """\
 import fcntl, os, signal, sys
-from netra_build.core.begun import begin
+from netra_build.build.workers.future import begin
 
 lock = os.open("lock", os.O_CREAT | os.O_RDWR)
 fcntl.flock(lock, fcntl.LOCK_EX)

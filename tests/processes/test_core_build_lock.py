@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from netra_build.core.build_lock import LOCK, take_lock
+from netra_build.build.run.build_lock import LOCK, take_lock
 from netra_build.core.errors import BadInput
 
 HOLDER = """
 import sys
-from netra_build.core.build_lock import take_lock
+from netra_build.build.run.build_lock import take_lock
 take_lock(sys.argv[1], sys.argv[2], lambda line: print(line, flush=True))
 print("mine", flush=True)
 sys.stdin.read()

@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from netra_build.asm.diagnostics import AssemblyFailed
+from netra_build.asm.tools.diagnostics import AssemblyFailed
+from netra_build.build.workers.workers import GATE, Begin, Hands, NoHand, most_hands
 from netra_build.core.errors import BadInput, Refused, ToolchainFailed
-from netra_build.core.hands import GATE, Begin, Hands, NoHand, most_hands
 
 PATIENCE_MS = 30_000
 
@@ -186,7 +186,7 @@ def test_nothing_is_forked_while_something_is_done_here(hands: Hands) -> None:
 
 KILLED = """
 import os, signal, sys
-from netra_build.core.hands import Hands
+from netra_build.build.workers.workers import Hands
 hands = Hands(2, lambda task, begin: os.getpid(), lambda: None)
 print(hands.ask(None, lambda: None), flush=True)
 os.kill(os.getpid(), signal.SIGKILL)

@@ -6,12 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-from netra_build.core.store import open_store
+from netra_build.build.cache.store import open_store
 
 LIMITED = """
 import resource, signal, sys
 from pathlib import Path
-from netra_build.core.store import open_store
+from netra_build.build.cache.store import open_store
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000))
 store = open_store(Path(sys.argv[1]))

@@ -8,8 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from netra_build.core.store import open_store
-from netra_build.core.store_care import find_damage
+from netra_build.build.cache.care import find_damage
+from netra_build.build.cache.store import open_store
 
 WRITERS = 8
 ACTIONS = 40
@@ -18,7 +18,7 @@ BOUND = 2 * 1024 * 1024
 WRITER = """
 import random, sys
 from pathlib import Path
-from netra_build.core.store import open_store
+from netra_build.build.cache.store import open_store
 seed, count = int(sys.argv[2]), int(sys.argv[3])
 store = open_store(Path(sys.argv[1]), int(sys.argv[4]))
 order = random.Random(seed)

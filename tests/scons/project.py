@@ -105,7 +105,7 @@ class Project:
 
     def netra(self, *words: str) -> Run:
         """Run the netra command line."""
-        return self.run(sys.executable, "-P", "-m", "netra_build.commands.main", *words)
+        return self.run(sys.executable, "-P", "-m", "netra_build.cli.main", *words)
 
     def run(self, *command: str, **environment: str) -> Run:
         """Run a command in the folder, its own package first on the path."""

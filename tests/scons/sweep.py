@@ -61,9 +61,16 @@ class Checkout(Project):
 
     def clone(self, folder: Path, cache: Path) -> Checkout:
         """Return a copy of the sources in a new folder, time stamps new, nothing built."""
-        left_out = shutil.ignore_patterns("build", ".sconsign*", "tools")
+        left_out = shutil.ignore_patterns(".sconsign*", "tools")
         shutil.copytree(
-            self.folder, folder, ignore=left_out, symlinks=True, copy_function=shutil.copyfile
+            self.folder,
+            folder,
+            ignore=lambda place, names: {
+                *left_out(place, names),
+                *(["build"] if Path(place) == self.folder else []),
+            },
+            symlinks=True,
+            copy_function=shutil.copyfile,
         )
         made = Checkout(folder, cache)
         made.more = dict(self.more)

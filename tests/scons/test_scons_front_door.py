@@ -18,11 +18,11 @@ import pytest
 from door_modules import DOOR, HEAVY
 from project import ENGINE, Project, Run, tree_digests
 
-from netra_build.asm.shared_libraries import loaded_libraries
-from netra_build.asm.toolchain import Toolchain
+from netra_build.asm.tools.shared_libraries import loaded_libraries
+from netra_build.asm.tools.toolchain import Toolchain
+from netra_build.build.freshness.up_to_date import seal_of
 from netra_build.core.disk import RealDisk
 from netra_build.core.file_columns import columns_of, rows_in
-from netra_build.core.front_door import seal_of
 
 ASKED = f"engine={ENGINE}"
 NOTHING = re.compile(r"netra: nothing to do: (\d+) inputs and (\d+) outputs are as they were\n\Z")
@@ -164,7 +164,7 @@ SOURCE_EDITS: dict[str, Callable[[Project], object]] = {
         p.path(f"recipes/{ENGINE}.yaml").read_text() + f"checkpoint_hash: '{'7' * 64}'\n"
     ),
     "package": lambda p: p.edit(
-        "netra_build/stages/emit.py", '"""Emit: write', '"""Emit (as ever): write'
+        "netra_build/stages/documents/emit.py", '"""Emit: write', '"""Emit (as ever): write'
     ),
 }
 
@@ -360,9 +360,11 @@ def test_all_that_runs_is_among_the_inputs(finished: Project, toolchain: Toolcha
         assert str(program.path) in inputs
         for _, path in loaded_libraries(program.path, toolchain.library_path, RealDisk()):
             assert path is None or str(path) in inputs
-    assert {"SConstruct", "site_scons/site_tools/netra.py", "netra_build/stages/emit.py"} <= {
-        *inputs
-    }
+    assert {
+        "SConstruct",
+        "site_scons/site_tools/netra.py",
+        "netra_build/stages/documents/emit.py",
+    } <= {*inputs}
     assert os.path.realpath(sys.executable) in inputs
     assert any(name.endswith("dist-info/RECORD") and "numpy" in name for name in inputs)
 

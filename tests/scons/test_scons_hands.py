@@ -14,7 +14,7 @@ from project import ROOT, Run, tree_digests
 SCONSTRUCT = """\
 import os
 from SCons.Script import ARGUMENTS, Environment, PyPackageDir
-from netra_build.core import carry_out
+from netra_build.build.run import carry_out
 from netra_build.scons import declared
 
 declared.FEW = 0

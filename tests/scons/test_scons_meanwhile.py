@@ -15,7 +15,9 @@ WAITS = "kernels/gfx950/templates/common/waits.inc"
 
 def edit_package(project: Project) -> None:
     """Change the code of a stage, without a consequence."""
-    project.edit("netra_build/stages/emit.py", '"""Emit: write', '"""Emit (as ever): write')
+    project.edit(
+        "netra_build/stages/documents/emit.py", '"""Emit: write', '"""Emit (as ever): write'
+    )
 
 
 def edit_script(project: Project) -> None:

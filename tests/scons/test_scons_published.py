@@ -112,7 +112,7 @@ def test_a_recipe_gives_the_published_files(case, folder, tmp_path):
     ]
     assert lines[0] == lines[1]
     assert tree_digests(expected / "generated") == tree_digests(out / "generated")
-    command = [sys.executable, "-B", "-P", "-m", "netra_build.commands.main", "recipe"]
+    command = [sys.executable, "-B", "-P", "-m", "netra_build.cli.main", "recipe"]
     command += ["--repo-root", "library", "--deployment", f"../recipes/{case['name']}.json"]
     command += ["--output", str(tmp_path / "twin"), "--allow-unlocked-experiments"]
     environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT)}

@@ -109,5 +109,7 @@ def test_what_differs_is_not_restored(first: Checkout, tmp_path: Path) -> None:
     second = Checkout(project, tmp_path / "store")
     assert not is_restored(project.scons("-n", ASKED, second.store))
     assert not project.path(f"build/engines/{ENGINE}/netra.json").exists()
-    project.edit("netra_build/stages/emit.py", '"""Emit: write', '"""Emit (as ever): write')
+    project.edit(
+        "netra_build/stages/documents/emit.py", '"""Emit: write', '"""Emit (as ever): write'
+    )
     assert not is_restored(second.build())

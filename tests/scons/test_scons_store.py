@@ -313,7 +313,7 @@ def test_a_bound_that_is_none_is_refused(stored: Stored) -> None:
 
 def test_rebuild_uses_no_store(stored: Stored, tmp_path: Path, expected: dict[str, str]) -> None:
     before = tree_digests(stored.store)
-    command = [sys.executable, "-P", "-m", "netra_build.commands.main", "rebuild", ENGINE]
+    command = [sys.executable, "-P", "-m", "netra_build.cli.main", "rebuild", ENGINE]
     command += ["--out", str(tmp_path / "twin")]
     done = stored.project.run(*command, XDG_CACHE_HOME=str(stored.cache))
     assert done.status == 0, done.errors

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from project import Project, Run
 
-from netra_build.asm.toolchain import Toolchain
+from netra_build.asm.tools.toolchain import Toolchain
 
 RECIPE = """\
 format: netra-recipe-1

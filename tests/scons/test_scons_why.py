@@ -11,9 +11,9 @@ import pytest
 from blake3 import blake3
 from project import ENGINE, MadeOnce, Project
 
+from netra_build.build.explain.reasons import Reason
+from netra_build.build.record.run_record import RunRecord
 from netra_build.core.disk import RealDisk
-from netra_build.core.reasons import Reason
-from netra_build.core.run_record import RunRecord
 
 RECIPE = "qwen36_moe_decode_objects"
 TACTIC = "moe_silu_quant_decode_m1"

@@ -9,8 +9,8 @@ import pytest
 from kernel_launches import Fault, assembled, chosen_launches, faulty, found_kinds, launched
 from kernel_sources import golden_text
 
-from netra_build.asm.toolchain import Toolchain
-from netra_build.reference.scenarios import SCENARIOS, scenario
+from netra_build.asm.tools.toolchain import Toolchain
+from netra_build.checkasm.numerics.scenarios import SCENARIOS, scenario
 
 PREPARE = "attention_splitseq_prepare"
 STAGE1 = "attention_splitseq_stage1"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from netra_build.asm.code_object import read_code_object
-from netra_build.asm.disassembly import parse_disassembly
-from netra_build.check.kernel_statistics import matrix_counts
-from netra_build.commands.kernel_minimums import SHAPE_BY_TACTIC, Product
-from netra_build.reference.scenarios import scenario
-from netra_build.simulate.launch import Options, prepare
+from netra_build.asm.objects.code_object import read_code_object
+from netra_build.asm.objects.disassembly import parse_disassembly
+from netra_build.checkasm.hazards.kernel_statistics import matrix_counts
+from netra_build.checkasm.model.launch import Options, prepare
+from netra_build.checkasm.numerics.scenarios import scenario
+from netra_build.cli.author.kernel_minimums import SHAPE_BY_TACTIC, Product
 
 VARIANTS = {"attention_gqa8_fp8kv": "qo32"}
 CASES = {"attention_splitseq_stage1": "one_split", "attention_gqa8_fp8kv": "tile_edges"}

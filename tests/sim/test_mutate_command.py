@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from netra_build.asm.closure import include_closure
-from netra_build.asm.toolchain import Toolchain
-from netra_build.commands.main import main, run_command
+from netra_build.asm.source.closure import include_closure
+from netra_build.asm.tools.toolchain import Toolchain
+from netra_build.checkasm.mutate.guards import Template, guard_verdicts
+from netra_build.cli.main import main, run_command
 from netra_build.core.errors import BadInput, NetraError, Refused
-from netra_build.mutate.guards import Template, guard_verdicts
 
 BODY = """s_load_dwordx4 s[4:7], s[0:1], 0
 v_lshlrev_b32 v1, 2, v0

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from netra_build.asm.code_object import read_code_object
-from netra_build.asm.disassembly import parse_disassembly
-from netra_build.check.flow import build_flow
-from netra_build.mutate.intervals import ANYTHING, Bounds, Value, scalar_steps
-from netra_build.mutate.mutant import read_unit
-from netra_build.mutate.proofs import Clean, prove_value
-from netra_build.mutate.value import value_mutants
+from netra_build.asm.objects.code_object import read_code_object
+from netra_build.asm.objects.disassembly import parse_disassembly
+from netra_build.checkasm.hazards.flow import build_flow
+from netra_build.checkasm.mutate.intervals import ANYTHING, Bounds, Value, scalar_steps
+from netra_build.checkasm.mutate.mutant import read_unit
+from netra_build.checkasm.mutate.proofs import Clean, prove_value
+from netra_build.checkasm.mutate.value import value_mutants
 
 BOUNDS = Bounds((100, 8, 1), 256, {"ids": 7}, {"stride": 4096})
 POINTERS = "s_load_dwordx4 s[4:7], s[0:1], 0\n"

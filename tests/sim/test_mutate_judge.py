@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from netra_build.asm.toolchain import Toolchain
+from netra_build.asm.tools.toolchain import Toolchain
+from netra_build.checkasm.mutate.judge import Judge, Verdict
+from netra_build.checkasm.mutate.mutant import Mutant, Source, read_unit
+from netra_build.checkasm.mutate.ordering import ordering_mutants
+from netra_build.checkasm.mutate.subject import Subject, golden_subject
 from netra_build.core.errors import BadInput, Refused
-from netra_build.load.catalog import load_catalog
-from netra_build.load.golden import golden_sources
-from netra_build.load.kernel_abi import read_abi
-from netra_build.load.library import open_library
-from netra_build.mutate.judge import Judge, Verdict
-from netra_build.mutate.mutant import Mutant, Source, read_unit
-from netra_build.mutate.ordering import ordering_mutants
-from netra_build.mutate.subject import Subject, golden_subject
+from netra_build.formats.catalogs.catalog import load_catalog
+from netra_build.formats.catalogs.golden import golden_sources
+from netra_build.formats.catalogs.kernel_abi import read_abi
+from netra_build.formats.catalogs.library import open_library
 
 SILU = "moe_silu_quant_decode_m1"
 POINTERS = "s_load_dwordx4 s[4:7], s[0:1], 0\nv_lshlrev_b32 v1, 2, v0\ns_waitcnt lgkmcnt(0)\n"

@@ -8,8 +8,8 @@ from decimal import Decimal, localcontext
 import numpy as np
 import pytest
 
-from netra_build.simulate.arith.transcendental import APPROXIMATE, SECOND_NEAREST
-from netra_build.simulate.launch import Options, prepare
+from netra_build.checkasm.model.arith.transcendental import APPROXIMATE, SECOND_NEAREST
+from netra_build.checkasm.model.launch import Options, prepare
 
 BODY = """s_load_dwordx2 s[4:5], s[0:1], 0
 v_lshlrev_b32 v1, 2, v0

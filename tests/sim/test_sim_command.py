@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from netra_build.commands.main import run_command
-from netra_build.commands.simulate import NO_SILICON
+from netra_build.checkasm.model.inputs import FORMS, read_arguments, read_sizes
+from netra_build.cli.main import run_command
+from netra_build.cli.prove.simulate import NO_SILICON
 from netra_build.core.errors import BadInput
-from netra_build.simulate.inputs import FORMS, read_arguments, read_sizes
 
 DOUBLE = """
 s_load_dwordx2 s[2:3], s[0:1], 0x0

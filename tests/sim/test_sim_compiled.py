@@ -10,8 +10,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from netra_build.asm.toolchain import Toolchain
-from netra_build.simulate.launch import Outcome, launch
+from netra_build.asm.tools.toolchain import Toolchain
+from netra_build.checkasm.model.launch import Outcome, launch
 
 PRELUDE = """
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable

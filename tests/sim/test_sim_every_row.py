@@ -17,9 +17,9 @@ import pytest
 from every_bench import helpers, run_rows
 from every_operands import Row, row
 
-from netra_build.simulate.isa.catalogue import coverage
-from netra_build.simulate.isa.known import KNOWN
-from netra_build.simulate.isa.table import TABLE
+from netra_build.checkasm.model.isa.catalogue import coverage
+from netra_build.checkasm.model.isa.known import KNOWN
+from netra_build.checkasm.model.isa.table import TABLE
 
 MODULES = (
     every_integer,

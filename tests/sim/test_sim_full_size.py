@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from netra_build.asm.toolchain import Toolchain
-from netra_build.reference.moe_decode import down_reduce, gate_up, silu_quant
-from netra_build.reference.registry import FULL_EXPERTS
-from netra_build.simulate.launch import Options, Prepared, prepare
+from netra_build.asm.tools.toolchain import Toolchain
+from netra_build.checkasm.model.launch import Options, Prepared, prepare
+from netra_build.checkasm.numerics.moe_decode import down_reduce, gate_up, silu_quant
+from netra_build.checkasm.numerics.registry import FULL_EXPERTS
 
 HIDDEN, INTERMEDIATE, SLOTS = 2048, 512, 9
 SHARED_EXPERT = 256

@@ -9,11 +9,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from netra_build.asm.code_object import read_code_object
+from netra_build.asm.objects.code_object import read_code_object
+from netra_build.checkasm.model.arguments import Geometry, build_kernargs
+from netra_build.checkasm.model.launch import Options, launch, prepare
+from netra_build.checkasm.model.memory import AddressSpace
 from netra_build.core.errors import BadInput, NetraError, ToolchainFailed
-from netra_build.simulate.arguments import Geometry, build_kernargs
-from netra_build.simulate.launch import Options, launch, prepare
-from netra_build.simulate.memory import AddressSpace
 
 DATA = np.arange(256, dtype=np.uint32)
 BODY = """
@@ -272,7 +272,7 @@ def test_histories_of_wavefronts_take_bounded_memory(bench, monkeypatch):
     """
     launch = {"block": (1024, 1, 1), "lds": 4096}
     assert bench.lines(bench.launch(body, {"data": DATA}, **launch)) == []
-    monkeypatch.setattr("netra_build.simulate.machine.MAX_HISTORY_BYTES", 20_000)
+    monkeypatch.setattr("netra_build.checkasm.model.machine.MAX_HISTORY_BYTES", 20_000)
     message = fault(bench.launch, body, {"data": DATA}, **launch)
     head, _, tail = message.partition(" at 0x")
     assert head == "bench: too many different memory operations are under way"

@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from netra_build.asm.code_object import read_code_object
-from netra_build.asm.disassembly import parse_disassembly
-from netra_build.reference.registry import CONTRACTS
-from netra_build.reference.scenarios import scenario
-from netra_build.simulate.launch import Options, prepare
+from netra_build.asm.objects.code_object import read_code_object
+from netra_build.asm.objects.disassembly import parse_disassembly
+from netra_build.checkasm.model.launch import Options, prepare
+from netra_build.checkasm.numerics.registry import CONTRACTS
+from netra_build.checkasm.numerics.scenarios import scenario
 
 DECODE = ("moe_gate_up_decode_m1", "moe_silu_quant_decode_m1", "moe_down_reduce_decode_m1")
 S_NOP = (0xBF800000).to_bytes(4, "little")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from netra_build.asm.toolchain import Toolchain
+from netra_build.asm.tools.toolchain import Toolchain
 from netra_build.core.errors import Refused
 from netra_build.stages.check_numerics import STAGE
 

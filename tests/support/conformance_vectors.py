@@ -11,7 +11,7 @@ import os
 import sys
 from pathlib import Path
 
-from netra_build.commands.main import main
+from netra_build.cli.main import main
 
 HERE = Path(__file__).resolve().parents[1] / "data" / "conformance"
 CASES = json.loads((HERE / "cases.json").read_text())["compile"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from netra_build.check.hazard_table import ROWS
+from netra_build.checkasm.hazards.hazard_table import ROWS
 
 X = "implicit $exec"
 MX = "implicit $mode, implicit $exec"

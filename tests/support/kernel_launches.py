@@ -8,11 +8,11 @@ from pathlib import Path
 
 from kernel_sources import golden_text
 
-from netra_build.asm.code_object import read_code_object
-from netra_build.asm.toolchain import Toolchain
-from netra_build.reference.scenario import Scenario
-from netra_build.reference.scenarios import SCENARIOS, scenario
-from netra_build.simulate.launch import Options, Prepared, prepare
+from netra_build.asm.objects.code_object import read_code_object
+from netra_build.asm.tools.toolchain import Toolchain
+from netra_build.checkasm.model.launch import Options, Prepared, prepare
+from netra_build.checkasm.numerics.scenario import Scenario
+from netra_build.checkasm.numerics.scenarios import SCENARIOS, scenario
 
 SEEDS = 20
 """Seeds of random inputs in a full run."""

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import safetensors.numpy
 
-from netra_build.commands.main import main
+from netra_build.cli.main import main
 
 FP8, BF16 = ml_dtypes.float8_e4m3fn, ml_dtypes.bfloat16
 ROW, SHUFFLED = "checkpoint_row_major_fp8_block128", "aiter_shuffle_16x16_fp8_block128"

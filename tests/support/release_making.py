@@ -14,13 +14,13 @@ from cryptography.hazmat.primitives.serialization import (
     PublicFormat,
 )
 
-from netra_build.asm.toolchain import Toolchain
-from netra_build.commands.main import main
-from netra_build.core.carry_out import run_graph
+from netra_build.asm.tools.toolchain import Toolchain
+from netra_build.build.graph.actions import Root
+from netra_build.build.run.carry_out import run_graph
+from netra_build.build.run.execute import Execution, Folders
+from netra_build.cli.main import main
 from netra_build.core.disk import RealDisk
-from netra_build.core.execute import Execution, Folders
-from netra_build.core.graph import Root
-from netra_build.load.library import open_library
+from netra_build.formats.catalogs.library import open_library
 from netra_build.release.archive import Package, read_archive, write_archive
 from netra_build.releasing import ReleaseRequest, plan_release
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from netra_build.core.carry_out import run_action
+from netra_build.build.explain.upcoming import upcoming
+from netra_build.build.explain.why import answer, upcoming_lines
+from netra_build.build.freshness.freshness import Standing
+from netra_build.build.freshness.output_record import OutputRecord
+from netra_build.build.graph.actions import Action, Graph, Place, Root, Stage
+from netra_build.build.record.run_record import RunRecord
+from netra_build.build.run.carry_out import run_action
+from netra_build.build.run.execute import Execution, Folders
 from netra_build.core.digests import blake3_hex
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import Refused
-from netra_build.core.execute import Execution, Folders
-from netra_build.core.graph import Action, Graph, Place, Root, Stage
-from netra_build.core.output_record import OutputRecord
-from netra_build.core.run_record import RunRecord
-from netra_build.core.standing import Standing
-from netra_build.core.upcoming import upcoming
-from netra_build.core.why import answer, upcoming_lines
 
 SOURCE, MIDDLE = Place(Root.SOURCE, "in"), Place(Root.WORK, "mid")
 PRODUCT = Place(Root.OUT, "product")

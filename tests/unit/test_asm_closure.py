@@ -6,9 +6,9 @@ import hashlib
 
 import pytest
 
-from netra_build.asm import include_walk
-from netra_build.asm.closure import include_closure
-from netra_build.asm.published_scan import (
+from netra_build.asm.source import include_walk
+from netra_build.asm.source.closure import include_closure
+from netra_build.asm.source.published_scan import (
     Requirement,
     normalised_text,
     published_closure,

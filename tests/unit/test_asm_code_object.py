@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from netra_build.asm.code_object import Symbol, read_code_object
+from netra_build.asm.objects.code_object import Symbol, read_code_object
 from netra_build.core.errors import BadInput
 
 SAMPLES = Path(__file__).parent / "asm_samples"

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 from blake3 import blake3
 
-from netra_build.asm.closure import Closure, include_closure
-from netra_build.asm.computational import (
+from netra_build.asm.source.closure import Closure, include_closure
+from netra_build.asm.source.computational import (
     Gap,
     computational_identity,
     guard_requirements,
     published_gaps,
 )
-from netra_build.asm.published_scan import Requirement
+from netra_build.asm.source.published_scan import Requirement
 from netra_build.core.errors import BadInput
 
 BASE = {

@@ -6,7 +6,7 @@ import struct
 
 import pytest
 
-from netra_build.asm.descriptor import FIELDS, first_difference, read_descriptor
+from netra_build.asm.objects.descriptor import FIELDS, first_difference, read_descriptor
 from netra_build.core.errors import BadInput
 
 # The two descriptors of tests/unit/asm_samples/two_kernels.s, as llvm-mc 22.1.8 encodes them.

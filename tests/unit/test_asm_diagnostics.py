@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from netra_build.asm.diagnostics import (
+from netra_build.asm.tools.diagnostics import (
     MAX_DIAGNOSTICS,
     Diagnostic,
     assembly_failure,

@@ -7,7 +7,7 @@ import struct
 import msgpack
 import pytest
 
-from netra_build.asm.metadata import (
+from netra_build.asm.objects.metadata import (
     ArgumentMetadata,
     Note,
     decode_metadata,

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from netra_build.asm.general_tables import general_tables
-from netra_build.asm.plain_tables import plain_tables
+from netra_build.asm.objects.general_tables import general_tables
+from netra_build.asm.objects.plain_tables import plain_tables
 
 SAMPLE = Path(__file__).parent / "asm_samples" / "two_kernels.hsaco.base64"
 LINKED = base64.b64decode(SAMPLE.read_text())

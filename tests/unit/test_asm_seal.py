@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from netra_build.asm.elf_layout import aligned, read_elf, string_at, tail_merged
-from netra_build.asm.rewrite import rewrite
-from netra_build.asm.seal import seal
+from netra_build.asm.objects.elf_layout import aligned, read_elf, string_at, tail_merged
+from netra_build.asm.objects.rewrite import rewrite
+from netra_build.asm.objects.seal import seal
 from netra_build.core.errors import BadInput
 
 SAMPLES = Path(__file__).parent / "asm_samples"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from netra_build.asm.disassembly import Instruction
-from netra_build.check.effects import decode_effects, split_operands
-from netra_build.check.instruction_set import base_mnemonic, expand_braces, find_form
-from netra_build.check.registers import describe
+from netra_build.asm.objects.disassembly import Instruction
+from netra_build.checkasm.hazards.effects import decode_effects, split_operands
+from netra_build.checkasm.hazards.instruction_set import base_mnemonic, expand_braces, find_form
+from netra_build.checkasm.hazards.registers import describe
 
 
 def instruction(text: str) -> Instruction:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from netra_build.asm.code_object import Kernel
-from netra_build.asm.descriptor import read_descriptor
-from netra_build.asm.disassembly import Disassembly, Instruction
-from netra_build.check.dataflow import BudgetExceeded, run_forward
-from netra_build.check.flow import Flow, branch_target, build_flow
-from netra_build.check.hazards import check_hazards
-from netra_build.check.waits import check_waits, wait_counts
+from netra_build.asm.objects.code_object import Kernel
+from netra_build.asm.objects.descriptor import read_descriptor
+from netra_build.asm.objects.disassembly import Disassembly, Instruction
+from netra_build.checkasm.hazards.dataflow import BudgetExceeded, run_forward
+from netra_build.checkasm.hazards.flow import Flow, branch_target, build_flow
+from netra_build.checkasm.hazards.hazards import check_hazards
+from netra_build.checkasm.hazards.waits import check_waits, wait_counts
 
 LOAD = "global_load_dword v1, v0, s[4:5]"
 STORE = "global_store_dword v0, v2, s[4:5]"

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from netra_build.asm.disassembly import Instruction
-from netra_build.check.findings import RULE_BY_ID, RULES, SEVERITIES, make_finding, sort_findings
-from netra_build.check.report import json_report, sarif_report, text_report
+from netra_build.asm.objects.disassembly import Instruction
+from netra_build.checkasm.hazards.findings import (
+    RULE_BY_ID,
+    RULES,
+    SEVERITIES,
+    make_finding,
+    sort_findings,
+)
+from netra_build.checkasm.hazards.report import json_report, sarif_report, text_report
 
 LOAD = Instruction(0x1604, "s_mov_b32", "s5, s4", (0,), 4, "s_mov_b32 s5, s4")
 FINDINGS = sort_findings(

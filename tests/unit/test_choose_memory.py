@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from netra_build.choose import memory
-from netra_build.choose.memory import lower_bound, plan_memory
 from netra_build.core.errors import BadInput
-from netra_build.records.memory import BufferRequest, MemoryPlan
+from netra_build.formats.records.memory import BufferRequest, MemoryPlan
+from netra_build.plan import memory
+from netra_build.plan.memory import lower_bound, plan_memory
 
 
 def dumb_first_fit(requests: list[BufferRequest]) -> dict[str, int]:

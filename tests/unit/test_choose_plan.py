@@ -10,21 +10,21 @@ from typing import Any
 
 import pytest
 
-from netra_build.choose.dense import dense_reasons
-from netra_build.choose.documents import engine_documents, engine_files, with_engine_id
-from netra_build.choose.layout import scale_record, weight_steps
-from netra_build.choose.plan import PlanOptions, plan_engine
-from netra_build.choose.session import CompileRequest, kernel_abis, plan_request
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput
-from netra_build.load.catalog import load_catalog
-from netra_build.load.dense import SHUFFLED
-from netra_build.load.library import Library
-from netra_build.load.model import read_model_bytes
-from netra_build.load.profiles import choose_profile, load_profiles
-from netra_build.records.contracts import DenseShape
-from netra_build.records.plan import EnginePlan
-from netra_build.records.tactic import CatalogFault
+from netra_build.formats.catalogs.catalog import load_catalog
+from netra_build.formats.catalogs.library import Library
+from netra_build.formats.catalogs.profiles import choose_profile, load_profiles
+from netra_build.formats.models.dense import SHUFFLED
+from netra_build.formats.models.model import read_model_bytes
+from netra_build.formats.records.contracts import DenseShape
+from netra_build.formats.records.plan import EnginePlan
+from netra_build.formats.records.tactic import CatalogFault
+from netra_build.plan.dense import dense_reasons
+from netra_build.plan.documents import engine_documents, engine_files, with_engine_id
+from netra_build.plan.layout import scale_record, weight_steps
+from netra_build.plan.plan import PlanOptions, plan_engine
+from netra_build.plan.session import CompileRequest, kernel_abis, plan_request
 
 DATA = Path(__file__).resolve().parents[1] / "data/conformance"
 DENSE = DenseShape(

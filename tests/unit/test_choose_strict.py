@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
-from netra_build.choose.plan import PlanOptions, plan_engine
-from netra_build.choose.session import kernel_abis
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput
-from netra_build.load.catalog import load_catalog
-from netra_build.load.library import Library
-from netra_build.load.model import read_model_bytes
-from netra_build.load.profiles import choose_profile, load_profiles
-from netra_build.records.plan import EnginePlan
+from netra_build.formats.catalogs.catalog import load_catalog
+from netra_build.formats.catalogs.library import Library
+from netra_build.formats.catalogs.profiles import choose_profile, load_profiles
+from netra_build.formats.models.model import read_model_bytes
+from netra_build.formats.records.plan import EnginePlan
+from netra_build.plan.plan import PlanOptions, plan_engine
+from netra_build.plan.session import kernel_abis
 
 DATA = Path(__file__).resolve().parents[1] / "data/conformance"
 ROOT = Path(__file__).resolve().parents[2]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from netra_build.commands.main import main
+from netra_build.cli.main import main
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "conformance"
 SMALL = ["--target", "gfx950", "--profile", "p1", "--library-root", str(DATA / "negative/library")]

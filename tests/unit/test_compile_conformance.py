@@ -7,12 +7,12 @@ import json
 import pytest
 from conformance_vectors import CASES, COMPARE, HERE, NO_TOOLS, RUN, judge, run_command
 
-from netra_build.choose.instances import Closing, close_contract, instantiate, unit_source
 from netra_build.core.digests import sha256_hex
 from netra_build.core.disk import RealDisk
-from netra_build.load.catalog import load_catalog
-from netra_build.load.hf_config import read_hf_config
-from netra_build.load.library import open_library
+from netra_build.formats.catalogs.catalog import load_catalog
+from netra_build.formats.catalogs.library import open_library
+from netra_build.formats.models.hf_config import read_hf_config
+from netra_build.plan.instances import Closing, close_contract, instantiate, unit_source
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])

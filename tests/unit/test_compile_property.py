@@ -12,12 +12,12 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from netra_build.choose.documents import engine_files
-from netra_build.choose.session import CompileRequest, plan_request
-from netra_build.choose.verify import validate_engine
 from netra_build.core.disk import RealDisk
 from netra_build.core.output_folder import publish_folder
-from netra_build.load.library import open_library
+from netra_build.formats.catalogs.library import open_library
+from netra_build.inspect.validate.engine import validate_engine
+from netra_build.plan.documents import engine_files
+from netra_build.plan.session import CompileRequest, plan_request
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "conformance"
 VECTOR = json.loads((DATA / "models/graph-vector.json").read_text())

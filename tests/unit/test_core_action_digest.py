@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from netra_build.core.action_digest import action_digest
-from netra_build.core.graph import Action, Inputs, Outputs, Parameters, Place, Root, Stage
+from netra_build.build.digests.action_digest import action_digest
+from netra_build.build.graph.actions import Action, Inputs, Outputs, Parameters, Place, Root, Stage
 
 A, B = "a" * 64, "b" * 64
 MODULE = "netra_build.core.members"

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from netra_build.core.build_trace import (
+from netra_build.build.cache.build_trace import (
     KIND,
     KeptTrace,
     Present,
@@ -24,16 +24,16 @@ from netra_build.core.build_trace import (
     restore,
     trace_of,
 )
+from netra_build.build.cache.store import MOST_RECORDS, Store, open_store
+from netra_build.build.cache.trace_parts import Made, TracedProduct, read_asked, read_made
+from netra_build.build.freshness.input_trace import Looks, RecordingDisk
+from netra_build.build.freshness.noted import NotedDigests
+from netra_build.build.graph.product import JOURNAL
 from netra_build.core.digests import blake3_hex
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput
 from netra_build.core.file_columns import columns_of
-from netra_build.core.noted import NotedDigests
-from netra_build.core.product import JOURNAL
-from netra_build.core.recording_disk import Looks, RecordingDisk
 from netra_build.core.stamps import own_stamp_of, stamp_of
-from netra_build.core.store import MOST_RECORDS, Store, open_store
-from netra_build.core.trace_parts import Made, TracedProduct, read_asked, read_made
 
 OUTPUTS = {
     "build/work/k.o": "object",

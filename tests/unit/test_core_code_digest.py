@@ -8,8 +8,8 @@ from importlib import metadata
 
 import pytest
 
-from netra_build.core import code_digest as subject
-from netra_build.core.code_digest import code_digest, code_reach, imported_modules
+from netra_build.build.digests import code_digest as subject
+from netra_build.build.digests.code_digest import code_digest, code_reach, imported_modules
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from netra_build.commands import compile as compile_command
-from netra_build.commands.main import main
+from netra_build.cli.build import compile as compile_command
+from netra_build.cli.main import main
 from netra_build.core.collector import collector_paused
 
 CONFORMANCE = Path(__file__).resolve().parent.parent / "data" / "conformance"

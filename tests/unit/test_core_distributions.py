@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from netra_build.core.distributions import (
+from netra_build.build.digests.distributions import (
     DISTRIBUTION_BY_IMPORT,
     installed_version,
     plain_name,

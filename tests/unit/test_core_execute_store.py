@@ -8,12 +8,21 @@ from typing import Any
 
 import pytest
 
-from netra_build.core.carry_out import run_action, run_graph
+from netra_build.build.cache.store import Store, open_store
+from netra_build.build.graph.actions import (
+    Action,
+    Graph,
+    Inputs,
+    Outputs,
+    Parameters,
+    Place,
+    Root,
+    Stage,
+)
+from netra_build.build.run.carry_out import run_action, run_graph
+from netra_build.build.run.execute import Execution, Folders
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import NetraError, Refused
-from netra_build.core.execute import Execution, Folders
-from netra_build.core.graph import Action, Graph, Inputs, Outputs, Parameters, Place, Root, Stage
-from netra_build.core.store import Store, open_store
 
 SOURCE = Place(Root.SOURCE, "in.txt")
 PRODUCT = Place(Root.OUT, "product")

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from netra_build.build.freshness.finished import MOST_MANIFESTS, Finished, write_manifest
+from netra_build.build.freshness.input_trace import Looks, RecordingDisk
+from netra_build.build.freshness.noted import NotedDigests
+from netra_build.build.freshness.up_to_date import FOLDER, judge, manifest_path, read_manifest
 from netra_build.core.digests import blake3_hex
 from netra_build.core.disk import RealDisk
 from netra_build.core.file_columns import columns_of
-from netra_build.core.finished import MOST_MANIFESTS, Finished, write_manifest
-from netra_build.core.front_door import FOLDER, judge, manifest_path, read_manifest
-from netra_build.core.noted import NotedDigests
-from netra_build.core.recording_disk import Looks, RecordingDisk
 from netra_build.core.streams import remember_digest
 
 REQUEST = {"front": "test"}

@@ -12,13 +12,19 @@ from pathlib import Path
 
 import pytest
 
+from netra_build.build.freshness.finished import Finished, write_manifest
+from netra_build.build.freshness.input_trace import Looks, RecordingDisk, RecordingEnvironment
+from netra_build.build.freshness.noted import NotedDigests
+from netra_build.build.freshness.up_to_date import (
+    forget,
+    judge,
+    manifest_path,
+    request_key,
+    seal_of,
+)
 from netra_build.core.digests import blake3_hex
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput
-from netra_build.core.finished import Finished, write_manifest
-from netra_build.core.front_door import forget, judge, manifest_path, request_key, seal_of
-from netra_build.core.noted import NotedDigests
-from netra_build.core.recording_disk import Looks, RecordingDisk, RecordingEnvironment
 from netra_build.core.stamps import own_stamp_of
 
 REQUEST = {"front": "test", "targets": [], "variables": {"engine": "e"}}

@@ -7,11 +7,7 @@ from typing import Any
 
 import pytest
 
-from netra_build.core.carry_out import run_action, run_graph
-from netra_build.core.disk import RealDisk
-from netra_build.core.errors import BadInput, NetraError, Refused
-from netra_build.core.execute import Execution, Folders
-from netra_build.core.graph import (
+from netra_build.build.graph.actions import (
     Action,
     Graph,
     Inputs,
@@ -22,6 +18,10 @@ from netra_build.core.graph import (
     Stage,
     check_graph,
 )
+from netra_build.build.run.carry_out import run_action, run_graph
+from netra_build.build.run.execute import Execution, Folders
+from netra_build.core.disk import RealDisk
+from netra_build.core.errors import BadInput, NetraError, Refused
 
 SOURCE = Place(Root.SOURCE, "in.txt")
 OTHER = Place(Root.SOURCE, "other")

@@ -8,13 +8,13 @@ from html.parser import HTMLParser
 
 from rich.console import Console
 
-from netra_build.commands.graph_text import dot_text, html_text, plain_lines, print_tree
-from netra_build.core.graph import Place, Root, Stage
-from netra_build.core.graph_view import GraphView, graph_view
-from netra_build.core.ingredients import Ingredients
-from netra_build.core.reasons import Cause, Reason
-from netra_build.core.run_entry import Entry, Output, Run
-from netra_build.core.upcoming import State, Verdict
+from netra_build.build.digests.ingredients import Ingredients
+from netra_build.build.explain.graph_view import GraphView, graph_view
+from netra_build.build.explain.reasons import Cause, Reason
+from netra_build.build.explain.upcoming import State, Verdict
+from netra_build.build.graph.actions import Place, Root, Stage
+from netra_build.build.record.run_entry import Entry, Output, Run
+from netra_build.cli.look.graph_text import dot_text, html_text, plain_lines, print_tree
 
 STAGE = Stage("work", "WORK", "netra_build.core.nearest", lambda i, p, t: {})
 EMPTY = Ingredients({}, {}, "", {}, "", {})

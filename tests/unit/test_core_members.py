@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from netra_build.core import code_digest as subject
-from netra_build.core.code_digest import code_digest, code_reach
-from netra_build.core.members import member_names
-from netra_build.reference.known import TACTICS
-from netra_build.reference.scenarios import SCENARIOS
+from netra_build.build.digests import code_digest as subject
+from netra_build.build.digests.code_digest import code_digest, code_reach
+from netra_build.checkasm.numerics.known import TACTICS
+from netra_build.checkasm.numerics.scenarios import SCENARIOS
+from netra_build.core.members import member_names, members_in
 
 
 @pytest.fixture
@@ -35,7 +35,8 @@ def forget():
 
 
 def test_the_modules_of_a_package_are_found_by_their_files(package):
-    assert member_names("netra_build.many") == ("one", "two")
+    assert members_in(package / "many") == ("one", "two")
+    assert "registry" in member_names("netra_build.checkasm.numerics")
 
 
 def test_who_imports_the_package_reaches_its_members(package):

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from netra_build.build.freshness.noted import NotedDigests
+from netra_build.build.freshness.up_to_date import judge
 from netra_build.core.file_columns import columns_of
-from netra_build.core.front_door import judge
-from netra_build.core.noted import NotedDigests
 
 STAMP = (3, 1_000_000_000_000_000_001, 1_000_000_000_000_000_001, 7, 9)
 LATER_NS = 2_000_000_000_000_000_000

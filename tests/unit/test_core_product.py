@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from netra_build.build.graph.product import JOURNAL, Product
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput, DamagedStore
-from netra_build.core.product import JOURNAL, Product
 
 
 def product(folder: Path, *names: str) -> Product:

@@ -6,8 +6,8 @@ import io
 
 import pytest
 
-from netra_build.core.progress import duration_text, progress_line
-from netra_build.core.tally import Ending, Tally
+from netra_build.build.explain.progress import duration_text, progress_line
+from netra_build.build.record.tally import Ending, Tally
 from netra_build.scons.live import ClearingStream, LiveLine, can_be_redrawn
 
 

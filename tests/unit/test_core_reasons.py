@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from netra_build.build.digests.ingredients import Ingredients, Input, parameter_texts
+from netra_build.build.explain.reasons import TEXTS, Cause, Reason, differences
 from netra_build.core.digests import blake3_hex
-from netra_build.core.ingredients import Ingredients, Input, parameter_texts
-from netra_build.core.reasons import TEXTS, Cause, Reason, differences
 
 WORDS = {
     Cause.FIRST_BUILD: "first build",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from netra_build.core.recording_disk import Looks, absolute, absolute_names
+from netra_build.build.freshness.input_trace import Looks, absolute, absolute_names
 
 
 @pytest.mark.parametrize(

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from workshop import Workshop
 
-from netra_build.core.carry_out import run_action
+from netra_build.build.record.run_entry import Head
+from netra_build.build.record.run_file import read_state
+from netra_build.build.record.run_heads import heads_document, read_heads
+from netra_build.build.record.run_record import KEPT_BUILDS, RunRecord
+from netra_build.build.run.carry_out import run_action
 from netra_build.core.disk import RealDisk
-from netra_build.core.run_entry import Head
-from netra_build.core.run_file import read_state
-from netra_build.core.run_heads import heads_document, read_heads
-from netra_build.core.run_record import KEPT_BUILDS, RunRecord
 
 
 def path_of(shop: Workshop) -> Path:

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from netra_build.build.digests.ingredients import Ingredients
+from netra_build.build.graph.actions import Place, Root, Stage
+from netra_build.build.record.run_record import Pending, RunRecord
+from netra_build.build.record.tally import Ending
 from netra_build.core.disk import RealDisk
-from netra_build.core.graph import Place, Root, Stage
-from netra_build.core.ingredients import Ingredients
-from netra_build.core.run_record import Pending, RunRecord
-from netra_build.core.tally import Ending
 
 STAGE = Stage("work", "WORK", "netra_build.core.nearest", lambda i, p, t: {})
 EMPTY = Ingredients({}, {}, "", {}, "", {})

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from netra_build.core.account import pending_run
-from netra_build.core.carry_out import run_action
+from netra_build.build.explain.reasons import Cause
+from netra_build.build.graph.actions import Action, Graph, Place, Root, Stage
+from netra_build.build.record.run_record import RunRecord
+from netra_build.build.run.action_log import pending_run
+from netra_build.build.run.carry_out import run_action
+from netra_build.build.run.execute import Execution, Folders
 from netra_build.core.disk import RealDisk
-from netra_build.core.execute import Execution, Folders
-from netra_build.core.graph import Action, Graph, Place, Root, Stage
-from netra_build.core.reasons import Cause
-from netra_build.core.run_record import RunRecord
 
 
 def fill(inputs: Any, parameters: Any, tools: Any) -> dict[str, bytes]:

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from netra_build.build.freshness.freshness import Standing
+from netra_build.build.freshness.output_record import OutputRecord
+from netra_build.build.graph.actions import Action, Place, Root, Stage
 from netra_build.core.digests import blake3_hex, sha256_hex
 from netra_build.core.disk import RealDisk
-from netra_build.core.graph import Action, Place, Root, Stage
-from netra_build.core.output_record import OutputRecord
-from netra_build.core.standing import Standing
 
 MODULE = "netra_build.stages.copy_files"
 STAGE = Stage("copy", "COPY", MODULE, lambda inputs, parameters, tools: dict(inputs))

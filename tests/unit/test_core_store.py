@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from netra_build.core.store import MOST_RECORDS, Store, open_store
+from netra_build.build.cache.store import MOST_RECORDS, Store, open_store
 
 ACTION = "a" * 64
 OTHER = "b" * 64

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from netra_build.build.cache.files import FOLDER_MODE, FoundFile, StoreFiles
+from netra_build.build.cache.store import Store, blob_name, open_store
 from netra_build.core.errors import BadInput
-from netra_build.core.store import Store, blob_name, open_store
-from netra_build.core.store_files import FOLDER_MODE, FoundFile, StoreFiles
 
 BLOCK = 4096
 BOUND = 100 * BLOCK

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from netra_build.build.cache.entry import MAX_ENTRY_BYTES
+from netra_build.build.cache.store import Store, blob_name, entry_name, open_store
 from netra_build.core.digests import blake3_hex
-from netra_build.core.store import Store, blob_name, entry_name, open_store
-from netra_build.core.store_entry import MAX_ENTRY_BYTES
 
 ACTION = "c" * 64
 SECRET = b"not for the store"

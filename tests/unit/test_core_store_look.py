@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from netra_build.core.store_files import StoreFiles
-from netra_build.core.store_look import MANY, held
+from netra_build.build.cache.files import StoreFiles
+from netra_build.build.cache.look import MANY, held
 
 
 @pytest.mark.parametrize("count", [1, MANY - 1, MANY, 3 * MANY])

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from netra_build.build.cache.answers import KIND, StoreMemory
+from netra_build.build.cache.store import open_store
 from netra_build.core.memory import KeptAnswers
-from netra_build.core.store import open_store
-from netra_build.core.store_memory import KIND, StoreMemory
 
 
 def test_an_answer_is_found_by_its_question(tmp_path: Path) -> None:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from netra_build.build.cache.place import StorePlace, store_place
 from netra_build.core.errors import BadInput
-from netra_build.core.store_place import StorePlace, store_place
 
 TWO_GIB = 2147483648
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from netra_build.core.tally import Counts, Ending, Tally
+from netra_build.build.record.tally import Counts, Ending, Tally
 
 UNIT, OBJECT, HSACO = ("unit.s",), ("unit.o",), ("kernel.hsaco", "kernel.text")
 REPORT, OTHER = ("report",), ("other",)

@@ -6,14 +6,14 @@ import json
 
 import pytest
 
-from netra_build.core.errors import BadInput
-from netra_build.core.trace_parts import (
+from netra_build.build.cache.trace_parts import (
     Asked,
     Made,
     TracedProduct,
     read_asked,
     read_made,
 )
+from netra_build.core.errors import BadInput
 
 ASKED = Asked(
     {"recipes/a.yaml": "d1", "kernels/k.s": "d2"},

@@ -8,17 +8,17 @@ from typing import Any
 import pytest
 from workshop import MIDDLE, PRODUCT, SEAL_PLACE, Workshop, b3
 
-from netra_build.core.action_digest import action_digest
-from netra_build.core.carry_out import run_action, run_graph
+from netra_build.build.digests.action_digest import action_digest
+from netra_build.build.explain.reasons import Cause, Reason
+from netra_build.build.explain.upcoming import State, Verdict, upcoming
+from netra_build.build.explain.why import Answer, Link, Step
+from netra_build.build.freshness.freshness import Standing
+from netra_build.build.freshness.output_record import OutputRecord
+from netra_build.build.graph.actions import Place, Root, Stage
+from netra_build.build.run.carry_out import run_action, run_graph
 from netra_build.core.digests import blake3_hex
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import Refused
-from netra_build.core.graph import Place, Root, Stage
-from netra_build.core.output_record import OutputRecord
-from netra_build.core.reasons import Cause, Reason
-from netra_build.core.standing import Standing
-from netra_build.core.upcoming import State, Verdict, upcoming
-from netra_build.core.why import Answer, Link, Step
 
 
 @pytest.fixture

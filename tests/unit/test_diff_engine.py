@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from netra_build.asm.code_object import read_code_object
-from netra_build.commands.main import main
-from netra_build.stages.difference_engine import engine_difference
+from netra_build.asm.objects.code_object import read_code_object
+from netra_build.cli.main import main
+from netra_build.inspect.diff.engines import engine_difference
 
 SAMPLES = Path(__file__).parent / "asm_samples"
 OBJECT = base64.b64decode((SAMPLES / "two_kernels.hsaco.base64").read_bytes())

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from netra_build.commands.diff_text import difference_text
-from netra_build.stages.difference import Change, json_changes, renamed_pairs, without_hashes
+from netra_build.cli.look.diff_text import difference_text
+from netra_build.inspect.diff.documents import Change, json_changes, renamed_pairs, without_hashes
 
 A, B = "a" * 24, "b" * 24
 

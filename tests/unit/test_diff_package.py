@@ -10,14 +10,14 @@ import pytest
 from release_product import content, origin, product, sha256
 from report_samples import LISTING, OBJECT
 
-from netra_build.commands.main import main
-from netra_build.commands.release_notes import notes, summary
+from netra_build.cli.main import main
+from netra_build.cli.release.release_notes import notes, summary
+from netra_build.inspect.diff.package import PackageSide, package_difference
 from netra_build.release.archive import Package, write_archive
 from netra_build.release.compression import settings
 from netra_build.release.origin import Origin
 from netra_build.release.provenance import provenance_bytes
 from netra_build.release.record import record_bytes, release_record
-from netra_build.stages.difference_package import PackageSide, package_difference
 
 LEAF, REGS = "kernels/gfx950/templates/fill.inc", "kernels/gfx950/templates/common/regs.inc"
 MOVED = "v_mov_b32_e32 v1, 7                                        // 000000001708: 7E020287"

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from netra_build.stages import difference_sequence
-from netra_build.stages.difference_sequence import Hunk, hunks, matched_pairs
+from netra_build.inspect.diff import sequence as difference_sequence
+from netra_build.inspect.diff.sequence import Hunk, hunks, matched_pairs
 
 SMALL = st.lists(st.integers(0, 3), max_size=14)
 

@@ -8,20 +8,26 @@ from functools import cache
 import pytest
 from package_sources import Sources, nodes, parsed, part_of, read_sources
 
-from netra_build.core.code_digest import imported_modules
+from netra_build.build.digests.code_digest import imported_modules
 
-STARTS_PROGRAMS = ("netra_build.asm.toolchain", "netra_build.asm.native", "netra_build.mutate.pool")
-STARTS_PROGRAMS += ("netra_build.core.begun", "netra_build.core.hands")
+STARTS_PROGRAMS = (
+    "netra_build.asm.tools.toolchain",
+    "netra_build.asm.native",
+    "netra_build.checkasm.mutate.pool",
+)
+STARTS_PROGRAMS += ("netra_build.build.workers.future", "netra_build.build.workers.workers")
 """What starts programs, keeps an assembler in a process, spreads mutants over processes, and makes
 copies of this one."""
 
+MAY_TOUCH_FILES = ("core", "build", "tensors")
+
 TOUCHES_FILES = {
-    "netra_build.asm.shared_libraries": "follows the links of the libraries that a program loads",
+    "netra_build.asm.tools.shared_libraries": "follows links of the libraries of a program",
     "netra_build.scons.nodes": "asks nodes of SCons, whose methods are called like those of paths",
 }
-"""Modules outside core with leave to touch files, each with its reason."""
+"""Modules outside those folders with leave to touch files, each with its reason."""
 
-READS_ENVIRONMENT = ("commands", "scons")
+READS_ENVIRONMENT = ("cli", "scons")
 
 FILE_MODULES = {"fcntl", "fileinput", "glob", "mmap", "shutil", "tempfile"}
 PROGRAM_MODULES = {"multiprocessing", "pty", "subprocess"}
@@ -111,7 +117,7 @@ def file_faults(sources: Sources) -> list[str]:
     """Report file operations outside core and the modules that may."""
     faults = []
     for name, text in sources.items():
-        if part_of(name) == "core" or name in TOUCHES_FILES:
+        if part_of(name) in MAY_TOUCH_FILES or name in TOUCHES_FILES:
             continue
         faults += [f"{name}: touches files ({item})" for item in sorted(file_touches(text))]
     return faults
@@ -170,48 +176,48 @@ SEEDED = [
     ),
     (
         environment_faults,
-        {"netra_build.load.b": "import os\nx = os.environ"},
-        "netra_build.load.b: reads the environment",
+        {"netra_build.plan.b": "import os\nx = os.environ"},
+        "netra_build.plan.b: reads the environment",
     ),
     (
         environment_faults,
-        {"netra_build.load.b": "from os import getenv"},
-        "netra_build.load.b: reads the environment",
+        {"netra_build.plan.b": "from os import getenv"},
+        "netra_build.plan.b: reads the environment",
     ),
     (
         program_faults,
-        {"netra_build.load.b": "from subprocess import run"},
-        "netra_build.load.b: starts programs",
+        {"netra_build.plan.b": "from subprocess import run"},
+        "netra_build.plan.b: starts programs",
     ),
     (
         program_faults,
-        {"netra_build.load.b": "import os\nos.execv('x', [])"},
-        "netra_build.load.b: starts programs",
+        {"netra_build.plan.b": "import os\nos.execv('x', [])"},
+        "netra_build.plan.b: starts programs",
     ),
     (
         file_faults,
-        {"netra_build.load.b": "open('x')"},
-        "netra_build.load.b: touches files (open)",
+        {"netra_build.plan.b": "open('x')"},
+        "netra_build.plan.b: touches files (open)",
     ),
     (
         file_faults,
-        {"netra_build.load.b": "import os\nos.path.exists('x')"},
-        "netra_build.load.b: touches files (os.path.exists)",
+        {"netra_build.plan.b": "import os\nos.path.exists('x')"},
+        "netra_build.plan.b: touches files (os.path.exists)",
     ),
     (
         file_faults,
-        {"netra_build.load.b": "from os import unlink"},
-        "netra_build.load.b: touches files (os.unlink)",
+        {"netra_build.plan.b": "from os import unlink"},
+        "netra_build.plan.b: touches files (os.unlink)",
     ),
     (
         file_faults,
-        {"netra_build.load.b": "def f(p):\n    p.write_text('x')"},
-        "netra_build.load.b: touches files (write_text)",
+        {"netra_build.plan.b": "def f(p):\n    p.write_text('x')"},
+        "netra_build.plan.b: touches files (write_text)",
     ),
     (
         file_faults,
-        {"netra_build.load.b": "import shutil"},
-        "netra_build.load.b: touches files (shutil)",
+        {"netra_build.plan.b": "import shutil"},
+        "netra_build.plan.b: touches files (shutil)",
     ),
 ]
 
@@ -224,11 +230,15 @@ def test_a_seeded_fault_is_reported(check, seeded, fault):
 
 def test_only_the_tool_chain_may_start_programs():
     source = "import subprocess"
-    names = ("netra_build.asm.toolchain", "netra_build.asm.native.x", "netra_build.asm.native2")
+    names = (
+        "netra_build.asm.tools.toolchain",
+        "netra_build.asm.native.x",
+        "netra_build.asm.native2",
+    )
     faults = program_faults(dict.fromkeys(names, source))
     assert faults == ["netra_build.asm.native2: starts programs"]
 
 
 def test_a_disk_method_is_no_file_operation():
     source = "def f(disk, path):\n    disk.read_bytes(path)\n    disk.write_bytes(path, b'')"
-    assert file_faults({"netra_build.load.b": source}) == []
+    assert file_faults({"netra_build.plan.b": source}) == []

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from netra_build.commands.main import main
+from netra_build.cli.main import main
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "conformance" / "negative"
 TACTIC = "lib/manifests/gfx950/tactics/one.json"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from netra_build.commands.main import main
+from netra_build.cli.main import main
 
 HERE = Path(__file__).resolve().parents[1] / "data" / "conformance"
 ENGINE = HERE / "expected" / "graph-vector__decode_rows1"

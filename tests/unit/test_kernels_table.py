@@ -6,8 +6,8 @@ from fractions import Fraction
 
 import pytest
 
-from netra_build.asm.disassembly import parse_disassembly
-from netra_build.check.kernel_statistics import (
+from netra_build.asm.objects.disassembly import parse_disassembly
+from netra_build.checkasm.hazards.kernel_statistics import (
     code_of,
     instruction_mix,
     loop_addresses,
@@ -17,15 +17,15 @@ from netra_build.check.kernel_statistics import (
     waves_per_simd,
     wide_share,
 )
-from netra_build.commands.kernel_minimums import (
+from netra_build.cli.author.kernel_minimums import (
     F8F6F4,
     FP8_K32,
     SHAPE_BY_TACTIC,
     Product,
     Shape,
 )
-from netra_build.commands.kernels_table import line_counts, ratio_text, table
-from netra_build.commands.matrix_work import least, matrix_work
+from netra_build.cli.author.kernels_table import line_counts, ratio_text, table
+from netra_build.cli.author.matrix_work import least, matrix_work
 from netra_build.core.errors import BadInput
 
 MFMA = "v_mfma_f32_16x16x128_f8f6f4 v[0:3], v[8:15], v[16:23], v[0:3]"
@@ -174,7 +174,7 @@ def test_matrix_instructions_without_a_formula_are_refused(lines, shape, expecte
     with pytest.raises(BadInput) as caught:
         matrix_work(listing(*lines, "s_endpgm"), shape, "k")
     fact = f"k: matrix instructions and formulas differ; expected {expected}, got {got}"
-    hint = "hint: netra_build/commands/kernel_minimums.py holds the formulas"
+    hint = "hint: netra_build/cli/author/kernel_minimums.py holds the formulas"
     assert str(caught.value) == f"{fact}\n{hint}"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,32 +12,28 @@ import pytest
 import SCons.Tool
 from package_sources import PACKAGE, Sources, nodes, parsed, part_of, read_sources
 
-from netra_build.core.code_digest import imported_modules
+from netra_build.build.digests.code_digest import imported_modules
 
-LEVELS = {
-    "core": 0,
-    "records": 1,
-    "asm": 2,
-    "simulate": 3,
-    "check": 3,
-    "reference": 3,
-    "release": 3,
-    "stages": 4,
-    "load": 5,
-    "mutate": 5,
-    "choose": 6,
-    "report": 6,
-    "chains": 7,
-    "pipeline": 8,
-    "packaging": 8,
-    "requests": 9,
-    "releasing": 10,
-    "commands": 11,
-    "runtime": 11,
-    "remote": 11,
-    "scons": 11,
-}
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "layout.md"
+LAYERS = re.compile(r"```layers\n(.*?)```", re.DOTALL)
+
+
+def levels_of(page: str) -> dict[str, int]:
+    """Return folder or top module (``a.b`` for a folder in one) to level, as the page says."""
+    (block,) = LAYERS.findall(page)
+    rows = [row.split("#")[0].replace("/", ".").split() for row in block.splitlines()]
+    return {name: level for level, row in enumerate(rows) for name in row}
+
+
+LEVELS = levels_of(PAGE.read_text(encoding="utf-8"))
 """Folder or top module to level: it may import itself and what stands on a lower level."""
+
+
+def layer_of(module: str) -> str:
+    """Return the folder or top module that decides a module's level, ``""`` without one."""
+    parts = module.split(".")[1:3]
+    whole = ".".join(parts)
+    return whole if whole in LEVELS else parts[0] if parts and parts[0] in LEVELS else ""
 
 
 def edges(sources: Sources) -> Iterator[tuple[str, str]]:
@@ -60,16 +57,17 @@ def is_ours(module: str) -> bool:
 
 def layer_faults(sources: Sources) -> list[str]:
     """Report unknown parts and imports that go up or to a sibling."""
+    inner = {name.partition(".")[0] for name in LEVELS}
     faults = [
         f'{name}: "{part_of(name)}" has no level'
         for name in sources
-        if part_of(name) and part_of(name) not in LEVELS
+        if part_of(name) and not layer_of(name) and part_of(name) not in inner
     ]
     for importer, imported in edges(sources):
-        here, there = part_of(importer), part_of(imported)
+        here, there = layer_of(importer), layer_of(imported)
         if here == there or not there:
             continue
-        if LEVELS.get(there, 99) >= LEVELS.get(here, -1):
+        if LEVELS[there] >= LEVELS.get(here, -1):
             faults.append(f"{importer}: imports {imported}, which is no lower layer")
     return faults
 
@@ -90,6 +88,16 @@ def cycle_faults(sources: Sources) -> list[str]:
                 f"{name}: imports itself over {', '.join(sorted(graph[name]))}" for name in graph
             ]
         graph = kept
+
+
+def product_faults(sources: Sources) -> list[str]:
+    """Report imports by which ``checkasm`` could not be a product of its own."""
+    allowed = ("core", "asm", "formats", "checkasm")
+    return [
+        f"{importer}: imports {imported}, which checkasm does without"
+        for importer, imported in edges(sources)
+        if part_of(importer) == "checkasm" and part_of(imported) not in allowed
+    ]
 
 
 def stage_faults(sources: Sources) -> list[str]:
@@ -120,7 +128,7 @@ def import_form_faults(sources: Sources) -> list[str]:
             elif isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
                 faults.append(f"{name}: imports *")
             elif dotted(node) in ("importlib.import_module", "__import__") and (
-                part_of(name) != "commands" and name != "netra_build.core.members"
+                part_of(name) != "cli" and name != "netra_build.core.members"
             ):
                 faults.append(f"{name}: imports a module by a computed name")
     return faults
@@ -129,7 +137,7 @@ def import_form_faults(sources: Sources) -> list[str]:
 def name_faults(names: set[str]) -> list[str]:
     """Report modules with the name of a standard module or of a SCons tool."""
     faults = []
-    for name in sorted(names):
+    for name in sorted(names - {"netra_build.inspect"}):  # a folder is never imported bare
         last = name.rpartition(".")[2]
         if last in sys.stdlib_module_names:
             faults.append(f'{name}: "{last}" is a module of the standard library')
@@ -169,6 +177,7 @@ CHECKS = {
     for check in (
         layer_faults,
         cycle_faults,
+        product_faults,
         stage_faults,
         import_form_faults,
         init_faults,
@@ -205,8 +214,12 @@ SEEDED = [
     ),
     (
         layer_faults,
-        {"netra_build.simulate.b": "import netra_build.check.c", "netra_build.check.c": ""},
-        "netra_build.simulate.b: imports netra_build.check.c, which is no lower layer",
+        {
+            "netra_build.checkasm.model.b": "import netra_build.checkasm.hazards.c",
+            "netra_build.checkasm.hazards.c": "",
+        },
+        "netra_build.checkasm.model.b: imports netra_build.checkasm.hazards.c, "
+        "which is no lower layer",
     ),
     (layer_faults, {"netra_build.extra": ""}, 'netra_build.extra: "extra" has no level'),
     (
@@ -214,6 +227,11 @@ SEEDED = [
         {"netra_build.core.b": "if 0:\n    import netra_build.core.b2", "netra_build.core.b2": ""}
         | {"netra_build.core.b2": "from netra_build.core.b import x"},
         "netra_build.core.b: imports itself over netra_build.core.b2",
+    ),
+    (
+        product_faults,
+        {"netra_build.checkasm.model.b": "import netra_build.build.b", "netra_build.build.b": ""},
+        "netra_build.checkasm.model.b: imports netra_build.build.b, which checkasm does without",
     ),
     (
         stage_faults,

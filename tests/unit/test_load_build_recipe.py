@@ -6,9 +6,9 @@ import pytest
 import yaml
 
 from netra_build.core.errors import BadInput
-from netra_build.load import yaml_text
-from netra_build.load.build_recipe import read_recipe
-from netra_build.records.build_recipe import (
+from netra_build.formats.recipes import yaml_text
+from netra_build.formats.recipes.build_recipe import read_recipe
+from netra_build.formats.records.build_recipe import (
     ArtifactRecipe,
     EngineRecipe,
     MemberRecipe,

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from netra_build.choose.deployment import plan_deployment
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput
-from netra_build.load.catalog import load_catalog
-from netra_build.load.deployment import read_deployment
-from netra_build.load.library import Library
+from netra_build.formats.catalogs.catalog import load_catalog
+from netra_build.formats.catalogs.library import Library
+from netra_build.formats.recipes.deployment import read_deployment
+from netra_build.plan.deployment import plan_deployment
 
 DATA = Path(__file__).resolve().parents[1] / "data/conformance"
 ZEROS = "0" * 64

@@ -10,10 +10,10 @@ import pytest
 
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput, EvidenceIncomplete, NetraError, Refused
-from netra_build.load.evidence import read_evidence, require_evidence
-from netra_build.load.library import Library
-from netra_build.records.evidence import Evidence
-from netra_build.records.golden import GoldenSource
+from netra_build.formats.catalogs.evidence import read_evidence, require_evidence
+from netra_build.formats.catalogs.library import Library
+from netra_build.formats.records.evidence import Evidence
+from netra_build.formats.records.golden import GoldenSource
 
 TEXT, OTHER = "1" * 64, "2" * 64
 GOLDEN = GoldenSource("t", "", "golden/gfx950/t", "s", {}, {"text_sha256": TEXT})

@@ -10,11 +10,11 @@ import pytest
 
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput
-from netra_build.load.fields import Fields
-from netra_build.load.graph import read_graph
-from netra_build.load.library import Library
-from netra_build.load.model import read_model_bytes
-from netra_build.records.ir import Operation
+from netra_build.formats.catalogs.library import Library
+from netra_build.formats.fields import Fields
+from netra_build.formats.models.graph import read_graph
+from netra_build.formats.models.model import read_model_bytes
+from netra_build.formats.records.ir import Operation
 
 DATA = Path(__file__).resolve().parents[1] / "data/conformance"
 OPEN = Library(DATA / "negative/library", RealDisk())

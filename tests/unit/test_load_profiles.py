@@ -11,8 +11,8 @@ import pytest
 
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput
-from netra_build.load.library import Library, missing_markers, open_library
-from netra_build.load.profiles import choose_profile, load_profiles, matching_profiles
+from netra_build.formats.catalogs.library import Library, missing_markers, open_library
+from netra_build.formats.catalogs.profiles import choose_profile, load_profiles, matching_profiles
 
 SMALL = Path(__file__).resolve().parents[1] / "data/conformance/negative/library"
 PROFILE = "manifests/gfx950/profiles/p1.json"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from netra_build.core.errors import BadInput
-from netra_build.load.schema_subset import check_document
+from netra_build.formats.schema_subset import check_document
 
 SCHEMAS = [
     ({"type": "object", "required": ["a"]}, {}, 'lacks the required key "a"'),

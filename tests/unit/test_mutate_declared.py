@@ -6,12 +6,12 @@ from collections import Counter
 
 import pytest
 
+from netra_build.checkasm.mutate.declared import declared_mutants
+from netra_build.checkasm.mutate.document import updated
+from netra_build.checkasm.mutate.judge import Verdict
+from netra_build.checkasm.mutate.mutant import Mutant, read_unit
+from netra_build.checkasm.mutate.report import Result
 from netra_build.core.errors import BadInput
-from netra_build.mutate.declared import declared_mutants
-from netra_build.mutate.document import updated
-from netra_build.mutate.judge import Verdict
-from netra_build.mutate.mutant import Mutant, read_unit
-from netra_build.mutate.report import Result
 
 KERNEL = "\t.amdhsa_kernel k\n\t\t{}\n\t.end_amdhsa_kernel\n"
 METADATA = "\t.amdgpu_metadata\n---\n{}\n...\n\t.end_amdgpu_metadata\n"

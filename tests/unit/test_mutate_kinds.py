@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from netra_build.mutate.mutant import (
+from netra_build.checkasm.mutate.mutant import (
     KINDS,
     ORDERING,
     SUMMARY_BY_KIND,
@@ -15,14 +15,14 @@ from netra_build.mutate.mutant import (
     choose,
     read_unit,
 )
-from netra_build.mutate.operands import (
+from netra_build.checkasm.mutate.operands import (
     Parts,
     register_neighbours,
     same_base,
     split_instruction,
 )
-from netra_build.mutate.ordering import ordering_mutants
-from netra_build.mutate.value import value_mutants
+from netra_build.checkasm.mutate.ordering import ordering_mutants
+from netra_build.checkasm.mutate.value import value_mutants
 
 
 def made(text: str, kind: str) -> list[str]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 
-from netra_build.mutate.judge import Verdict
-from netra_build.mutate.mutant import Mutant
-from netra_build.mutate.report import Result, json_report, markdown_report, text_report
+from netra_build.checkasm.mutate.judge import Verdict
+from netra_build.checkasm.mutate.mutant import Mutant
+from netra_build.checkasm.mutate.report import Result, json_report, markdown_report, text_report
 
 
 def mutant(kind: str, line: int, before: str, after: str) -> Mutant:

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from netra_build import requests
-from netra_build.choose.units import recipe_units
 from netra_build.core.disk import RealDisk
-from netra_build.load.catalog import load_catalog
-from netra_build.load.library import open_library
+from netra_build.formats.catalogs.catalog import load_catalog
+from netra_build.formats.catalogs.library import open_library
+from netra_build.formats.records.build_recipe import ObjectsRecipe
 from netra_build.pipeline import objects_graph
-from netra_build.records.build_recipe import ObjectsRecipe
+from netra_build.plan.units import recipe_units
 
 ROOT = Path(__file__).resolve().parents[2]
 MAKING = {"close", "assemble", "link", "seal", "instantiate", "read"}

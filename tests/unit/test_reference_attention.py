@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from ml_dtypes import bfloat16, float8_e4m3fn
 
-from netra_build.reference.attention import ExtendInputs, ExtendShape, attention_extend
-from netra_build.reference.attention_splitseq import (
+from netra_build.checkasm.numerics.attention import ExtendInputs, ExtendShape, attention_extend
+from netra_build.checkasm.numerics.attention_splitseq import (
     Partials,
     SplitInputs,
     exponential,

@@ -10,7 +10,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from netra_build.reference import formats
+from netra_build.checkasm.numerics import formats
 
 
 def nearest_float32(exact: Fraction) -> np.float32:

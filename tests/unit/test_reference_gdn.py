@@ -9,16 +9,16 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from netra_build.checkasm.numerics import gdn
+from netra_build.checkasm.numerics.dense import dense_projection
+from netra_build.checkasm.numerics.formats import from_bf16, from_e4m3, to_bf16
+from netra_build.checkasm.numerics.layouts import shuffle_n16k16
+from netra_build.checkasm.numerics.orders import tree64, xor16
+from netra_build.checkasm.numerics.plain import second_nearest
+from netra_build.checkasm.numerics.router import router_projection
+from netra_build.checkasm.numerics.scenario import Bound, Scenario, junk
+from netra_build.checkasm.numerics.scenarios import SCENARIOS, scenario
 from netra_build.core.errors import BadInput
-from netra_build.reference import gdn
-from netra_build.reference.dense import dense_projection
-from netra_build.reference.formats import from_bf16, from_e4m3, to_bf16
-from netra_build.reference.layouts import shuffle_n16k16
-from netra_build.reference.orders import tree64, xor16
-from netra_build.reference.plain import second_nearest
-from netra_build.reference.router import router_projection
-from netra_build.reference.scenario import Bound, Scenario, junk
-from netra_build.reference.scenarios import SCENARIOS, scenario
 
 
 def rounded(exact: Fraction, digits: int = 24) -> Fraction:

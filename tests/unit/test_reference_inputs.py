@@ -9,14 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from netra_build.core.errors import BadInput
-from netra_build.reference.compare import (
+from netra_build.checkasm.numerics.compare import (
     compare_arrays,
     compare_outputs,
     guarded_output,
 )
-from netra_build.reference.inputs import CASES, make_inputs, parse_label
-from netra_build.reference.registry import CONTRACTS, Sizes, Tolerance, contract_of
+from netra_build.checkasm.numerics.inputs import CASES, make_inputs, parse_label
+from netra_build.checkasm.numerics.registry import CONTRACTS, Sizes, Tolerance, contract_of
+from netra_build.core.errors import BadInput
 
 ULPS = Tolerance("ulps", 2, "test")
 EXACT = Tolerance()

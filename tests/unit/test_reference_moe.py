@@ -8,9 +8,9 @@ from random import Random
 import numpy as np
 import pytest
 
-from netra_build.reference.formats import fma
-from netra_build.reference.layouts import shuffle_n16k16, shuffled_offset, unshuffle_n16k16
-from netra_build.reference.moe_decode import down_reduce, gate_up, group_quant, silu_quant
+from netra_build.checkasm.numerics.formats import fma
+from netra_build.checkasm.numerics.layouts import shuffle_n16k16, shuffled_offset, unshuffle_n16k16
+from netra_build.checkasm.numerics.moe_decode import down_reduce, gate_up, group_quant, silu_quant
 
 INVERSE_448 = Fraction(0x124925 + (1 << 23), 1 << 23) / 2**9
 """The float32 0x3b124925: mantissa with its hidden bit, exponent -9."""

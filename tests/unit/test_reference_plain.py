@@ -8,8 +8,8 @@ from decimal import Decimal, localcontext
 import numpy as np
 import pytest
 
-from netra_build.reference.formats import exp2
-from netra_build.reference.plain import (
+from netra_build.checkasm.numerics.formats import exp2
+from netra_build.checkasm.numerics.plain import (
     plain_log2,
     plain_reciprocal,
     plain_square_root,

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from netra_build.commands.main import main
+from netra_build.cli.main import main
 
 
 class Project:

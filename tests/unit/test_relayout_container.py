@@ -13,10 +13,10 @@ import safetensors.numpy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from netra_build.core.byte_source import file_source
 from netra_build.core.errors import BadInput
-from netra_build.core.output_file import is_same_file, write_pieces
-from netra_build.core.tensor_file import (
+from netra_build.tensors.byte_source import file_source
+from netra_build.tensors.output_file import is_same_file, write_pieces
+from netra_build.tensors.tensor_file import (
     BITS_BY_DTYPE,
     NewTensor,
     opened_tensors,

@@ -10,8 +10,8 @@ import pytest
 import safetensors
 from relayout_project import FP8, ROW, SHUFFLE, SHUFFLED, SPLIT, Project, shuffled
 
-from netra_build.choose.layout import binding_record, layout_document
-from netra_build.load.layout_plan import read_layout_plan
+from netra_build.formats.models.layout_plan import read_layout_plan
+from netra_build.plan.layout import binding_record, layout_document
 
 
 @pytest.fixture

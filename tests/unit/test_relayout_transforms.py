@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from netra_build.core.byte_source import Interleaved, MemorySource, Strided, pieces_of
 from netra_build.core.errors import BadInput
-from netra_build.stages import relayout
-from netra_build.stages.relayout import TRANSFORMS, Matrix
+from netra_build.tensors import relayout
+from netra_build.tensors.byte_source import Interleaved, MemorySource, Strided, pieces_of
+from netra_build.tensors.relayout import TRANSFORMS, Matrix
 
 
 def apply(name: str, data: bytes, matrix: Matrix) -> bytes:

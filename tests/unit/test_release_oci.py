@@ -15,7 +15,7 @@ from netra_build.core.errors import BadInput, NetraError, Refused
 from netra_build.release.archive import Package, write_archive
 from netra_build.release.oci import oci_files, read_oci
 from netra_build.release.opened import open_package
-from netra_build.stages import release_oci
+from netra_build.stages.release import oci as release_oci
 
 RECORD = {"format": "netra-release-1", "name": "small", "version": "1.2.0"}
 FILES = {

@@ -8,10 +8,10 @@ import pytest
 from report_samples import CHECKS, EQUIVALENCE, NUMERICS, OTHER_SHA256, documents, sealed
 
 from netra_build.core.errors import BadInput
-from netra_build.report.facts import OPEN, PROVEN, REFUTED, Claim, SealFacts
-from netra_build.report.mutation_table import read_scores
-from netra_build.report.read_product import read_facts
-from netra_build.report.verdict import verdict_of
+from netra_build.inspect.report.facts import OPEN, PROVEN, REFUTED, Claim, SealFacts
+from netra_build.inspect.report.mutation_table import read_scores
+from netra_build.inspect.report.read_product import read_facts
+from netra_build.inspect.report.verdict import verdict_of
 
 OTHER = Claim(REFUTED, "of other code", "The report speaks of another .text than this one.")
 NOT_BUILT = Claim(OPEN, "not built", "The code object is not here.")

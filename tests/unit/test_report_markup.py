@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from html_document import faults, read_html
 
-from netra_build.report.charts import meter, stacked_bar
-from netra_build.report.markup import Markup, counted, grouped, size_text, table, tag
+from netra_build.inspect.report.charts import meter, stacked_bar
+from netra_build.inspect.report.markup import Markup, counted, grouped, size_text, table, tag
 
 
 def test_text_is_escaped_and_markup_is_not():

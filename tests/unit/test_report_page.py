@@ -6,10 +6,10 @@ import pytest
 from html_document import faults, read_html
 from report_samples import EQUIVALENCE, NUMERICS, documents, encoded, sealed
 
-from netra_build.commands.main import main
-from netra_build.report.make_report import STAGE
-from netra_build.report.page import report_page
-from netra_build.report.read_product import read_facts
+from netra_build.cli.main import main
+from netra_build.inspect.report.make_report import STAGE
+from netra_build.inspect.report.page import report_page
+from netra_build.inspect.report.read_product import read_facts
 
 TABLE = (
     b"| kernel | ordering score | caught | value score |\n|---|---|---|---|\n"

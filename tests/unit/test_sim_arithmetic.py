@@ -10,9 +10,9 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from netra_build.simulate.arith import bits, division, dot, double, narrow, single
-from netra_build.simulate.arith import transcendental as special
-from netra_build.simulate.arrays import Scratch
+from netra_build.checkasm.model.arith import bits, division, dot, double, narrow, single
+from netra_build.checkasm.model.arith import transcendental as special
+from netra_build.checkasm.model.arrays import Scratch
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from netra_build.asm.disassembly import Instruction
-from netra_build.simulate.operands import Decoded, Operand, Unsupported, decode, scalar_name
+from netra_build.asm.objects.disassembly import Instruction
+from netra_build.checkasm.model.operands import Decoded, Operand, Unsupported, decode, scalar_name
 
 
 def read(text: str) -> Decoded:

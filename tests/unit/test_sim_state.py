@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from netra_build.asm.disassembly import Instruction
-from netra_build.simulate.arrays import lanes_from_masks, masks_from_lanes
-from netra_build.simulate.findings import Collector, Finding
-from netra_build.simulate.isa.atomics import rounds
-from netra_build.simulate.isa.catalogue import coverage
-from netra_build.simulate.isa.control import wait_counts
-from netra_build.simulate.isa.lds_access import swizzle_lanes
-from netra_build.simulate.memory import AddressSpace
-from netra_build.simulate.operands import Decoded
-from netra_build.simulate.scoreboard import DS, SM, VM, Pending, Scoreboard, join_queues
+from netra_build.asm.objects.disassembly import Instruction
+from netra_build.checkasm.model.arrays import lanes_from_masks, masks_from_lanes
+from netra_build.checkasm.model.findings import Collector, Finding
+from netra_build.checkasm.model.isa.atomics import rounds
+from netra_build.checkasm.model.isa.catalogue import coverage
+from netra_build.checkasm.model.isa.control import wait_counts
+from netra_build.checkasm.model.isa.lds_access import swizzle_lanes
+from netra_build.checkasm.model.memory import AddressSpace
+from netra_build.checkasm.model.operands import Decoded
+from netra_build.checkasm.model.scoreboard import DS, SM, VM, Pending, Scoreboard, join_queues
 
 SOURCE = Decoded(Instruction(0, "x", "", (0,), 4, "x"), "x", "", ())
 

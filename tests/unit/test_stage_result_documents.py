@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from netra_build.core.errors import BadInput
-from netra_build.stages.describe_artifacts import STAGE
+from netra_build.stages.documents.describe_artifacts import STAGE
 
 ARTIFACT = {"name": "k", "members": []}
 PARAMETERS = {"artifacts": [ARTIFACT]}

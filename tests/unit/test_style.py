@@ -25,23 +25,25 @@ P90_FUNCTION_LINES = 30
 MAX_FILE_LINES = 400
 MAX_SCONSTRUCT_LINES = 80
 MAX_TOOL_LINES = 130
-MAY_PRINT = ("netra_build/commands/", "netra_build/scons/", "bench/", "tests/")
+MAY_PRINT = ("netra_build/cli/", "netra_build/scons/", "bench/", "tests/")
 MACHINE_PATH = re.compile(r"(?<![\w.])/(work|home|root|tmp/bash_jobs)/")
 
 
 def tree_files() -> Iterator[tuple[str, Path]]:
     """Yield the name, relative to the root, and the path of every file of the tree."""
     for base, folders, names in os.walk(ROOT):
-        folders[:] = [name for name in sorted(folders) if is_ours(name)]
+        folders[:] = [name for name in sorted(folders) if is_ours(name, top=base == str(ROOT))]
         for name in sorted(names):
             if is_ours(name) and not name.startswith(".sconsign"):
                 path = Path(base) / name
                 yield path.relative_to(ROOT).as_posix(), path
 
 
-def is_ours(name: str) -> bool:
-    """Tell whether a file or folder of this name is part of the project."""
-    return name not in NOT_OURS and not name.endswith(".egg-info")
+def is_ours(name: str, *, top: bool = True) -> bool:
+    """Tell whether a file or folder of this name is part of the project; ``top``: at its root."""
+    return (name not in NOT_OURS or (name == "build" and not top)) and not name.endswith(
+        ".egg-info"
+    )
 
 
 def texts(*suffixes: str) -> Iterator[tuple[str, str]]:
@@ -136,7 +138,7 @@ def print_faults(name: str, text: str) -> list[str]:
     if name.startswith(MAY_PRINT):
         return []
     return [
-        f"{name}:{node.lineno}: print outside commands and scons"
+        f"{name}:{node.lineno}: print outside cli and scons"
         for node in nodes(text)
         if isinstance(node, ast.Name) and node.id == "print"
     ]
@@ -240,9 +242,9 @@ SEEDED = [
     (except_faults, "a.py", "try:\n    pass\nexcept:\n    pass\n", "a.py:3: bare except"),
     (
         print_faults,
-        "netra_build/load/a.py",
+        "netra_build/plan/a.py",
         "print(1)\n",
-        "netra_build/load/a.py:1: print outside commands and scons",
+        "netra_build/plan/a.py:1: print outside cli and scons",
     ),
     (front_faults, "SConstruct", "x = 1\n" * 81, "SConstruct: has 81 lines"),
     (front_faults, "SConstruct", "class A: pass\n", "SConstruct: has a class"),

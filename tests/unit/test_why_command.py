@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from netra_build.commands.main import main
+from netra_build.cli.main import main
 
 REQUEST = {
     "graph": "thing",

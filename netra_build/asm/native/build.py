@@ -25,7 +25,7 @@ from netra_build.asm.native.library import (
 from netra_build.asm.native.packages import fetch_packages
 from netra_build.asm.native.processes import run_program
 from netra_build.asm.native.proof import prove
-from netra_build.asm.toolchain import Toolchain, find_toolchain
+from netra_build.asm.tools.toolchain import Toolchain, find_toolchain
 from netra_build.core.disk import sealed_folder
 from netra_build.core.errors import NetraError, ToolchainFailed
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from netra_build.asm.shared_libraries import loaded_libraries
-from netra_build.asm.toolchain import Program, Toolchain
+from netra_build.asm.tools.shared_libraries import loaded_libraries
+from netra_build.asm.tools.toolchain import Program, Toolchain
 from netra_build.core.canonical_json import Json, parse_strict, pretty_bytes, stable_hash
 from netra_build.core.digests import blake3_hex
 from netra_build.core.disk import Disk

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from netra_build.asm.native.processes import Ended, run_program
-from netra_build.asm.toolchain import Toolchain
+from netra_build.asm.tools.toolchain import Toolchain
 from netra_build.core.errors import ToolchainFailed
 
 APT_GET = Path("/usr/bin/apt-get")

@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
-from netra_build.asm.diagnostics import LinkFailed, assembly_failure, first_tool_error
 from netra_build.asm.native.library import NativeLibrary, find_library
 from netra_build.asm.native.processes import signal_name
 from netra_build.asm.native.protocol import DONE, REFUSED
@@ -24,7 +23,8 @@ from netra_build.asm.native.workers import (
     WorkerPool,
     WorkerUnusable,
 )
-from netra_build.asm.toolchain import (
+from netra_build.asm.tools.diagnostics import LinkFailed, assembly_failure, first_tool_error
+from netra_build.asm.tools.toolchain import (
     MAX_MEMORY_BYTES,
     MAX_OUTPUT_BYTES,
     PROCESSOR,

@@ -1,0 +1,1 @@
+"""Code objects: reading, rewriting, sealing, listing."""

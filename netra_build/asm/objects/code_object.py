@@ -1,0 +1,258 @@
+"""The code object as a record: sections, symbols, kernels with descriptor, code and metadata."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from netra_build.asm.objects.descriptor import DESCRIPTOR_BYTES, KernelDescriptor, read_descriptor
+from netra_build.asm.objects.elf_layout import AMDGPU_MACHINE, ET_DYN
+from netra_build.asm.objects.metadata import (
+    NOTE_OWNER,
+    NOTE_TYPE,
+    KernelMetadata,
+    decode_metadata,
+    read_kernels,
+    split_notes,
+)
+from netra_build.asm.objects.plain_tables import (
+    MAX_SECTIONS,
+    MAX_SYMBOLS,
+    Section,
+    Symbol,
+    plain_tables,
+)
+from netra_build.core.canonical_json import Json
+from netra_build.core.errors import BadInput
+
+MAX_OBJECT_BYTES = 64 * 1024 * 1024
+MACH_GFX950 = 0x4F
+
+_ELF_FAULTS = (
+    struct.error,
+    ValueError,
+    KeyError,
+    IndexError,
+    AttributeError,
+    TypeError,
+    AssertionError,
+    OverflowError,
+    MemoryError,
+    RecursionError,
+)
+"""What the ELF reader raises on damaged input, depending on where it notices the damage."""
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """One kernel: its symbol, descriptor, code and what the metadata says about it."""
+
+    symbol: str
+    descriptor: KernelDescriptor
+    descriptor_address: int
+    entry_address: int
+    code: bytes
+    """The bytes from the entry to the symbol's end."""
+    metadata: KernelMetadata | None
+
+
+@dataclass(frozen=True)
+class CodeObject:
+    """A linked AMDGPU code object. ``data`` is the whole file."""
+
+    data: bytes
+    machine: int
+    e_flags: int
+    os_abi: int
+    abi_version: int
+    target: str
+    sections: tuple[Section, ...]
+    symbols: tuple[Symbol, ...]
+    text: bytes
+    text_address: int
+    kernels: tuple[Kernel, ...]
+    """In order of descriptor address."""
+    metadata: Mapping[str, Json]
+    """The whole decoded note."""
+
+    def section(self, name: str) -> Section | None:
+        """Return the first section called ``name``, or None."""
+        return next((section for section in self.sections if section.name == name), None)
+
+    def kernel(self, symbol: str, location: str) -> Kernel:
+        """Return the kernel called ``symbol``; ``BadInput`` when there is none."""
+        for kernel in self.kernels:
+            if kernel.symbol == symbol:
+                return kernel
+        known = ", ".join(f'"{kernel.symbol}"' for kernel in self.kernels) or "none"
+        raise BadInput(f'code object has no kernel "{symbol}"; it has {known}', location=location)
+
+
+def read_code_object(data: bytes, location: str) -> CodeObject:
+    """Decode a linked code object; every fault is one ``BadInput`` line at ``location``."""
+    if len(data) > MAX_OBJECT_BYTES:
+        raise BadInput(
+            "code object is too large",
+            location=location,
+            expected=f"at most {MAX_OBJECT_BYTES} bytes",
+            got=len(data),
+        )
+    if data[:7] != b"\x7fELF\x02\x01\x01":
+        raise BadInput("not a 64-bit little-endian ELF file", location=location)
+    try:
+        return _read(data, location)
+    except _ELF_FAULTS:
+        raise BadInput("code object is damaged", location=location) from None
+
+
+def _read(data: bytes, location: str) -> CodeObject:
+    if len(data) < 64:
+        raise BadInput("code object is cut short", location=location)
+    os_abi, abi_version = data[7], data[8]
+    kind, machine = struct.unpack_from("<2H", data, 16)
+    (e_flags,) = struct.unpack_from("<I", data, 48)
+    if machine != AMDGPU_MACHINE:
+        raise BadInput(
+            "ELF file is for another machine",
+            location=location,
+            expected=AMDGPU_MACHINE,
+            got=machine,
+        )
+    if kind != ET_DYN:
+        raise BadInput(
+            "code object is not linked",
+            location=location,
+            expected=f"ELF type {ET_DYN}",
+            got=kind,
+            hint="link it with ld.lld -shared",
+        )
+    tables = plain_tables(data, MAX_SECTIONS, MAX_SYMBOLS)
+    if tables is None:  # rare, and its library is slow to load
+        from netra_build.asm.objects.general_tables import general_tables
+
+        tables = general_tables(data, location)
+    sections, symbols = tables
+    texts = [section for section in sections if section.name == ".text"]
+    if len(texts) != 1:
+        raise BadInput(
+            "code object has the wrong number of .text sections",
+            location=location,
+            expected=1,
+            got=len(texts),
+        )
+    document = _metadata(sections, location)
+    return CodeObject(
+        data=data,
+        machine=machine,
+        e_flags=e_flags,
+        os_abi=os_abi,
+        abi_version=abi_version,
+        target=_target(document, e_flags),
+        sections=sections,
+        symbols=symbols,
+        text=texts[0].data,
+        text_address=texts[0].address,
+        kernels=_kernels(sections, symbols, read_kernels(document, location), location),
+        metadata=document,
+    )
+
+
+def _metadata(sections: tuple[Section, ...], location: str) -> dict[str, Json]:
+    found = [
+        note.data
+        for section in sections
+        if section.kind == "note"
+        for note in split_notes(section.data, location)
+        if note.kind == NOTE_TYPE and note.owner == NOTE_OWNER.rstrip(b"\0")
+    ]
+    if not found:
+        raise BadInput(
+            "code object has the wrong number of metadata notes",
+            location=location,
+            expected=1,
+            got=0,
+        )
+    documents = [decode_metadata(data, location) for data in found]
+    return documents[0] if len(documents) == 1 else _merged(documents, location)
+
+
+def _merged(documents: list[dict[str, Json]], location: str) -> dict[str, Json]:
+    """Join the notes that several linked objects brought: one list of kernels, all else equal."""
+    kernels: list[Json] = []
+    rests = []
+    for document in documents:
+        listed = document.get("amdhsa.kernels")
+        if not isinstance(listed, list):
+            raise BadInput("metadata note lists no kernels", location=location)
+        kernels += listed
+        rests.append({key: item for key, item in document.items() if key != "amdhsa.kernels"})
+    if any(rest != rests[0] for rest in rests[1:]):
+        raise BadInput("metadata notes of one code object differ", location=location)
+    return {**rests[0], "amdhsa.kernels": kernels}
+
+
+def _target(document: Mapping[str, Json], e_flags: int) -> str:
+    """Return the target string of the note, else the processor that the ELF flags name."""
+    stated = document.get("amdhsa.target")
+    if isinstance(stated, str):
+        return stated
+    return "amdgcn-amd-amdhsa--gfx950" if e_flags & 0xFF == MACH_GFX950 else "unknown"
+
+
+def _kernels(
+    sections: tuple[Section, ...],
+    symbols: tuple[Symbol, ...],
+    listed: tuple[KernelMetadata, ...],
+    location: str,
+) -> tuple[Kernel, ...]:
+    symbol_by_name = {symbol.name: symbol for symbol in symbols}
+    metadata_by_symbol = {kernel.symbol: kernel for kernel in listed}
+    if len(metadata_by_symbol) != len(listed):
+        raise BadInput("metadata lists one kernel twice", location=location)
+    descriptors = [s for s in symbols if s.name.endswith(".kd") and s.kind == "object"]
+    for missing in sorted(set(metadata_by_symbol) - {symbol.name for symbol in descriptors}):
+        raise BadInput(f'metadata names "{missing}", which is no symbol', location=location)
+    return tuple(
+        _kernel(sections, descriptor, symbol_by_name, metadata_by_symbol, location)
+        for descriptor in sorted(descriptors, key=lambda s: (s.address, s.name))
+    )
+
+
+def _kernel(
+    sections: tuple[Section, ...],
+    symbol: Symbol,
+    symbol_by_name: Mapping[str, Symbol],
+    metadata_by_symbol: Mapping[str, KernelMetadata],
+    location: str,
+) -> Kernel:
+    name = symbol.name.removesuffix(".kd")
+    raw = _bytes_at(sections, symbol.address, DESCRIPTOR_BYTES)
+    if raw is None:
+        raise BadInput(f'descriptor "{symbol.name}" lies in no section', location=location)
+    descriptor = read_descriptor(raw, location)
+    entry = symbol_by_name.get(name)
+    if entry is None or entry.kind != "func":
+        raise BadInput(f'kernel "{name}" has no function symbol', location=location)
+    if symbol.address + descriptor.entry_byte_offset != entry.address:
+        raise BadInput(
+            f'descriptor of "{name}" does not lead to its entry',
+            location=location,
+            expected=f"{entry.address:#x}",
+            got=f"{symbol.address + descriptor.entry_byte_offset:#x}",
+        )
+    code = _bytes_at(sections, entry.address, entry.size)
+    if code is None:
+        raise BadInput(f'code of "{name}" lies in no section', location=location)
+    return Kernel(
+        name, descriptor, symbol.address, entry.address, code, metadata_by_symbol.get(symbol.name)
+    )
+
+
+def _bytes_at(sections: tuple[Section, ...], address: int, size: int) -> bytes | None:
+    """Return ``size`` stored bytes at a loaded address, or None when no section holds them."""
+    for section in sections:
+        start = address - section.address
+        if section.flags & 2 and section.data and 0 <= start <= len(section.data) - size:
+            return section.data[start : start + size]
+    return None

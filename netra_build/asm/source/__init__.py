@@ -1,0 +1,1 @@
+"""Assembly text: lexer, closures, flat units."""

@@ -1,0 +1,1 @@
+"""The tool chain: the only place that starts programs."""

@@ -1,0 +1,358 @@
+"""Skeleton: the files of a new tactic, which builds and passes its checks before it is edited.
+
+The kernel multiplies every element of an array by a factor, one work-group for 64 elements. What
+the author replaces is the mathematics; the frame, the records and the tests are those of any
+tactic.
+"""
+
+from __future__ import annotations
+
+import keyword
+import re
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from netra_build.authoring.skeleton_text import GOLDEN, STATEMENT, TEMPLATE, TEST
+from netra_build.core.canonical_json import Json
+from netra_build.core.errors import BadInput
+from netra_build.core.nearest import nearest_hint
+from netra_build.formats.records.vocabulary import TARGET, WAVE_SIZE
+
+DEFAULT_ARGUMENTS = ("x:read", "out:write", "factor:f32", "count:u32")
+ACCESS_BY_WORD = {"read": "read_only", "write": "write_only", "read_write": "read_write"}
+WORDS = (*ACCESS_BY_WORD, "u32", "f32")
+MAX_ARGUMENTS = 16
+MAX_NAME = 48
+SPELLING = f"at most {MAX_NAME} lower-case letters, digits and single _"
+RESERVED = ("kernarg", "arguments", "group_x", "group_y", "group_z", "source", "target", "bytes")
+MODEL_WORDS = ("qwen", "gemma", "llama")
+FIRST_SGPR = 4
+"""Where the copy of the kernarg segment begins, as ``NETRA_SGPR`` allots it."""
+
+_NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*\Z")
+_FAMILY = re.compile(r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)+\Z")
+
+
+@dataclass(frozen=True)
+class Kernarg:
+    """One launch argument: its access word (``read``, ``u32``, ...) and its offset in bytes."""
+
+    name: str
+    word: str
+    offset: int
+
+    @property
+    def is_pointer(self) -> bool:
+        """Tell whether the argument is an address."""
+        return self.word in ACCESS_BY_WORD
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return 8 if self.is_pointer else 4
+
+    @property
+    def sgpr(self) -> int:
+        """The first SGPR that holds it in the golden source."""
+        return FIRST_SGPR + self.offset // 4
+
+
+@dataclass(frozen=True)
+class Skeleton:
+    """A tactic to lay out: its dotted family, its id, its operation and its kernargs."""
+
+    family: str
+    name: str
+    operation: str
+    kernargs: tuple[Kernarg, ...]
+
+    @property
+    def symbol(self) -> str:
+        """Kernel symbol of the golden source."""
+        return f"netra_{self.name}_{TARGET}"
+
+    @property
+    def macro(self) -> str:
+        """Entry macro of the template."""
+        return f"NETRA_{self.name.upper()}"
+
+    @property
+    def folder(self) -> str:
+        """First word of the family: the folder of its templates and the name of its catalog."""
+        return self.family.partition(".")[0]
+
+    @property
+    def template(self) -> str:
+        """Library-relative name of the template."""
+        return f"kernels/{TARGET}/templates/{self.folder}/{self.name}.inc"
+
+    @property
+    def golden_folder(self) -> str:
+        """Library-relative folder of the golden source."""
+        return f"golden/{TARGET}/{self.name}"
+
+    @property
+    def catalog(self) -> str:
+        """Library-relative name of the tactic catalog."""
+        return f"manifests/{TARGET}/tactics/{self.folder}.json"
+
+    @property
+    def abi(self) -> str:
+        """Library-relative name of the ABI record."""
+        return f"manifests/{TARGET}/contracts/{self.name}.json"
+
+    @cached_property
+    def kernarg_bytes(self) -> int:
+        """Size of the kernarg segment, a multiple of 8."""
+        return (self.kernargs[-1].offset + self.kernargs[-1].size + 7) // 8 * 8
+
+    def first(self, word: str) -> Kernarg | None:
+        """Return the first kernarg with this access word."""
+        return next((item for item in self.kernargs if item.word == word), None)
+
+
+def plan_skeleton(
+    family: str, name: str, operation: str | None, arguments: Sequence[str]
+) -> Skeleton:
+    """Return what is to be laid out; ``BadInput`` for names and arguments that cannot be used."""
+    _refuse_name(name)
+    if not _FAMILY.match(family) or len(family) > MAX_NAME:
+        _refuse("family cannot be used", "dotted lower-case words, as in moe.silu_quant", family)
+    if family.startswith("common."):
+        _refuse("family cannot be used", "another first word: all families share common", family)
+    operation = name if operation is None else operation
+    if not _NAME.match(operation) or len(operation) > MAX_NAME:
+        _refuse("operation cannot be used", SPELLING, operation)
+    for word in MODEL_WORDS:
+        if word in f"{family} {name} {operation}":
+            _refuse("names hold that of a model", "names that fit any model", word)
+    return Skeleton(family, name, operation, _kernargs(arguments or DEFAULT_ARGUMENTS))
+
+
+def skeleton_files(plan: Skeleton) -> dict[str, bytes]:
+    """Return the texts of the tactic by library-relative name; records and catalog not included."""
+    words = _words(plan)
+    texts = {
+        plan.template: TEMPLATE,
+        f"{plan.golden_folder}/kernel.s": GOLDEN,
+        f"netra_build/checkasm/numerics/tactics/{plan.name}.py": STATEMENT,
+        f"tests/sim/test_tactic_{plan.name}.py": TEST,
+    }
+    return {name: text.substitute(words).encode() for name, text in texts.items()}
+
+
+def abi_record(plan: Skeleton) -> Json:
+    """Return the ABI record of the tactic."""
+    arguments: list[Json] = []
+    for item in plan.kernargs:
+        entry: dict[str, Json] = {
+            "name": item.name,
+            "offset": item.offset,
+            "size": item.size,
+            "kind": "pointer" if item.is_pointer else "u32",
+            "access": item.word if item.is_pointer else "value",
+            "dtype": "u32" if item.word == "u32" else "fp32",
+            "shape": ["elements"] if item.is_pointer else [],
+        }
+        arguments.append(entry | ({"layout": "row_major"} if item.is_pointer else {}))
+    return {
+        "format": "netra-kernel-abi-1",
+        "tactic": plan.name,
+        "arguments": arguments,
+        "grid": ["groups", 1, 1],
+        "block": [WAVE_SIZE, 1, 1],
+        "notes": "groups is elements / 64, rounded up; elements beyond the last are left alone.",
+    }
+
+
+def catalog_entry(plan: Skeleton, template_sha256: str, source_closure_sha256: str) -> Json:
+    """Return the tactic's catalog entry, an experiment with no evidence."""
+    pointers = sum(item.is_pointer for item in plan.kernargs)
+    values = len(plan.kernargs) - pointers
+    return {
+        "id": plan.name,
+        "operation": plan.operation,
+        "family": plan.family,
+        "maturity": "experiment",
+        "acceptance_scope": "unproven",
+        "template": plan.template,
+        "template_sha256": template_sha256,
+        "source_closure_sha256": source_closure_sha256,
+        "instantiation_macro": plan.macro,
+        "symbols": [plan.symbol],
+        "semantics": {
+            "abi": f"{plan.family}.ptr{pointers}_u32x{values}.v1",
+            "dtypes": "f32_to_f32.v1",
+            "quantization": "none.v1",
+            "layouts": "row_major.v1",
+            "numerical": f"{plan.name}_fp32_rne.v1",
+        },
+        "compile_definitions": {},
+        "kernarg_size": plan.kernarg_bytes,
+        "launch_block": WAVE_SIZE,
+        "metadata_contract": {
+            "group_segment_fixed_size": 0,
+            "kernarg_segment_size": plan.kernarg_bytes,
+            "max_flat_workgroup_size": WAVE_SIZE,
+        },
+        "fallback": f"framework.{plan.operation}",
+        "rank": 100,
+        "evidence_set": "none",
+        "golden_source": f"{plan.golden_folder}/kernel.s",
+    }
+
+
+def _refuse_name(name: str) -> None:
+    if not _NAME.match(name) or len(name) > MAX_NAME:
+        _refuse("tactic id cannot be used", SPELLING, name)
+    if name in sys.stdlib_module_names or keyword.iskeyword(name):
+        _refuse("tactic id cannot be used", "a name that Python leaves free", name)
+
+
+def _refuse(fact: str, expected: str, got: str) -> None:
+    raise BadInput(fact, location="netra new-tactic", expected=expected, got=f'"{got}"')
+
+
+def _kernargs(words: Sequence[str]) -> tuple[Kernarg, ...]:
+    if len(words) > MAX_ARGUMENTS:
+        _refuse("too many arguments are given", f"at most {MAX_ARGUMENTS}", str(len(words)))
+    found: list[Kernarg] = []
+    end = 0
+    for word in words:
+        name, _, access = word.partition(":")
+        if access not in WORDS:
+            hint = nearest_hint(access, WORDS)
+            fact = f'argument "{word}" has no access word'
+            raise BadInput(fact, location="netra new-tactic", hint=hint)
+        if not _NAME.match(name) or len(name) > MAX_NAME or name in RESERVED:
+            _refuse("argument name cannot be used", SPELLING, name)
+        if name in {item.name for item in found}:
+            _refuse("argument is given twice", "names that differ", name)
+        size = 8 if access in ACCESS_BY_WORD else 4
+        found.append(Kernarg(name, access, -(-end // size) * size))
+        end = found[-1].offset + size
+    for needed in ("read", "write", "u32"):
+        if not any(item.word == needed for item in found):
+            _refuse("an argument is missing", f"one that is {needed}", " ".join(words))
+    return tuple(found)
+
+
+def _words(plan: Skeleton) -> Mapping[str, str]:
+    """Return what the texts are filled in with."""
+    x, out, count, factor = (plan.first(word) for word in ("read", "write", "u32", "f32"))
+    assert x is not None
+    assert out is not None
+    assert count is not None
+    source = -(-(FIRST_SGPR + plan.kernarg_bytes // 4) // 2) * 2
+    used = [item for item in (x, out, factor, count) if item is not None]
+    return {
+        "name": plan.name,
+        "macro": plan.macro,
+        "symbol": plan.symbol,
+        "x": x.name,
+        "out": out.name,
+        "count": count.name,
+        "X": x.name.upper(),
+        "OUT": out.name.upper(),
+        "COUNT": count.name.upper(),
+        "factor_text": factor.name if factor else "2",
+        "factor_python": "a factor" if factor else "two",
+        "factor_value": "np.float32(rng.uniform(-4, 4))" if factor else "np.float32(2)",
+        "factor_operand": f"s[NETRA_S_{factor.name.upper()}]" if factor else "2.0",
+        "kernarg_bytes": str(plan.kernarg_bytes),
+        "source": f"{source}:{source + 1}",
+        "target": f"{source + 2}:{source + 3}",
+        "source_low": f"s{source}",
+        "source_high": f"s{source + 1}",
+        "target_low": f"s{source + 2}",
+        "target_high": f"s{source + 3}",
+        "sgprs": str(source + 4),
+        "s_x": f"s{x.sgpr}",
+        "s_x_high": f"s{x.sgpr + 1}",
+        "s_out": f"s{out.sgpr}",
+        "s_out_high": f"s{out.sgpr + 1}",
+        "s_count": f"s{count.sgpr}",
+        "s_factor": f"s{factor.sgpr}" if factor else "2.0",
+        **_lists(plan, used),
+    }
+
+
+def _lists(plan: Skeleton, used: Sequence[Kernarg]) -> dict[str, str]:
+    """Return the texts that have a line for each argument."""
+    last = plan.kernargs[-1]
+    roles = {item.name: role for role, item in zip(("x", "out"), used[:2], strict=True)}
+    roles |= {item.name: "bits" if item.word == "f32" else "count" for item in used[2:]}
+    return {
+        "prototype": _lines(_prototype(item, item is last) for item in plan.kernargs),
+        "declarations": _lines(_declaration(item) for item in plan.kernargs),
+        "registers": _lines(
+            f"\t.set NETRA_S_{item.name.upper()}, NETRA_S_ARGUMENTS+NETRA_ARG_{item.name.upper()}/4"
+            for item in used
+        ),
+        "loads": _lines(
+            f"\tNETRA_LOAD_KERNARG_{'PTR' if item.is_pointer else 'U32'} "
+            f"NETRA_S_{item.name.upper()}, NETRA_ARG_{item.name.upper()}"
+            for item in used
+        ),
+        "argument_registers": _lines(_register_line(item) for item in used),
+        "golden_loads": _lines(_golden_load(item) for item in used),
+        "golden_arguments": _lines(_note(item) for item in plan.kernargs),
+        "values": _lines(_value(item, roles.get(item.name, "")) for item in plan.kernargs),
+    }
+
+
+def _lines(lines: Iterable[str]) -> str:
+    return "\n".join(lines)
+
+
+def _prototype(item: Kernarg, is_last: bool) -> str:
+    types = {"read": "const float *", "u32": "uint32_t ", "f32": "float "}
+    text = f"{types.get(item.word, 'float *')}{item.name}{');' if is_last else ','}"
+    shape = "  [elements]" if item.is_pointer else ""
+    return f"//     {text:<24} // {item.offset:>3}{shape}"
+
+
+def _declaration(item: Kernarg) -> str:
+    constant = f"NETRA_ARG_{item.name.upper()}"
+    if item.is_pointer:
+        access = ACCESS_BY_WORD[item.word]
+        return f"\tNETRA_POINTER_ARGUMENT {constant}, {item.offset}, {item.name}, {access}"
+    return f"\tNETRA_U32_ARGUMENT {constant}, {item.offset}, {item.name}"
+
+
+def _span(item: Kernarg) -> str:
+    return f"{item.sgpr}:{item.sgpr + 1}" if item.is_pointer else str(item.sgpr)
+
+
+def _register_line(item: Kernarg) -> str:
+    return f"//       {_span(item):<6} {item.name}"
+
+
+def _golden_load(item: Kernarg) -> str:
+    load = f"s_load_dwordx2 s[{_span(item)}]" if item.is_pointer else f"s_load_dword s{item.sgpr}"
+    return f"\t{load + f', s[0:1], {item.offset}':<45} // {item.name}"
+
+
+def _note(item: Kernarg) -> str:
+    head = (
+        f"      - {{.name: {item.name}, .offset: {item.offset}, .size: {item.size}, .value_kind: "
+    )
+    if not item.is_pointer:
+        return f"{head}by_value}}"
+    access = ACCESS_BY_WORD[item.word]
+    return f"{head}global_buffer,\n         .address_space: global, .actual_access: {access}}}"
+
+
+def _value(item: Kernarg, role: str) -> str:
+    """Return the statement's line for one kernarg; what the kernel does not use is filled in."""
+    idle = {"read": "np.zeros(1, np.float32)", "u32": "0", "f32": "0"}
+    texts = {
+        "x": "x",
+        "out": "out",
+        "count": "count",
+        "bits": "int(factor.view(np.uint32))",
+        "": idle.get(item.word, 'junk("float32", 1)'),
+    }
+    return f'        "{item.name}": {texts[role]},'

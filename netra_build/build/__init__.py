@@ -1,0 +1,1 @@
+"""Actions, their graph and whether they have to run: nothing about GPUs in here."""

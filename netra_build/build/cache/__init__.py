@@ -1,0 +1,1 @@
+"""What actions made, kept by action digest for all checkouts of a user."""

@@ -1,0 +1,155 @@
+"""Digest of the code behind a stage: our modules it reaches, Python, and the libraries it uses.
+
+A help text or a command never enters the digest of a stage that does not import it, and a new
+release of a library enters exactly the stages that import it.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import sys
+from collections import deque
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+
+from netra_build.build.digests.distributions import DISTRIBUTION_BY_IMPORT, installed_version
+from netra_build.build.digests.import_lines import import_tree
+from netra_build.core.canonical_json import canonical_bytes
+from netra_build.core.digests import blake3_hex
+from netra_build.core.errors import ToolchainFailed
+from netra_build.core.members import members_in
+
+PACKAGE = "netra_build"
+SHORT_DIGEST = 16
+PACKAGE_FOLDER = Path(os.path.abspath(__file__)).parents[2]
+"""Where the package was imported from; a link is left, since another folder may take its place."""
+
+
+@dataclass(frozen=True)
+class CodeReach:
+    """Modules of ours (name to source digest) and distributions (name to version) of one root."""
+
+    modules: tuple[tuple[str, str], ...]
+    distributions: tuple[tuple[str, str], ...]
+
+
+@cache
+def code_digest(module: str) -> str:
+    """Return the BLAKE3 of all code that ``module`` reaches by import."""
+    reach = code_reach(module)
+    identity = {
+        "python": python_version(),
+        "modules": dict(reach.modules),
+        "distributions": dict(reach.distributions),
+    }
+    return blake3_hex(canonical_bytes(identity))
+
+
+def python_version() -> str:
+    """Return name and version of the running Python, for example ``cpython 3.11.7``."""
+    return f"{sys.implementation.name} {'.'.join(map(str, sys.version_info[:3]))}"
+
+
+@cache
+def code_parts(module: str) -> Mapping[str, str]:
+    """Return what ``code_digest`` speaks of, by name; of our modules the head of their digest."""
+    reach = code_reach(module)
+    return MappingProxyType(
+        {
+            "Python": python_version(),
+            **{f"module {name}": digest[:SHORT_DIGEST] for name, digest in reach.modules},
+            **{f"library {name}": version for name, version in reach.distributions},
+        }
+    )
+
+
+@cache
+def code_reach(module: str) -> CodeReach:
+    """Return what ``module`` reaches, itself included, over imports anywhere in the source.
+
+    Raises ``ToolchainFailed`` when a library that it imports is not installed.
+    """
+    ours: dict[str, str] = {}
+    others: set[str] = set()
+    waiting = [module]
+    while waiting:
+        name = waiting.pop()
+        if name in ours:
+            continue
+        digest, imports = _read_module(name)
+        ours[name] = digest
+        for imported in imports:
+            if imported.split(".")[0] == PACKAGE:
+                waiting.append(imported)
+            elif imported.split(".")[0] in DISTRIBUTION_BY_IMPORT:
+                others.add(DISTRIBUTION_BY_IMPORT[imported.split(".")[0]])
+    versions = tuple((name, _installed_version(name)) for name in sorted(others))
+    return CodeReach(tuple(sorted(ours.items())), versions)
+
+
+def _installed_version(distribution: str) -> str:
+    version = installed_version(distribution)
+    if version is None:
+        raise ToolchainFailed(
+            f'Python package "{distribution}" is not installed',
+            hint=f"pip install {distribution}, or the extra of netra-build that brings it",
+        )
+    return version
+
+
+@cache
+def _read_module(name: str) -> tuple[str, tuple[str, ...]]:
+    path = module_path(name)
+    if path is None:
+        raise ValueError(f"no module {name}")
+    source = path.read_bytes()
+    imports = set(imported_modules(import_tree(source, name)))
+    if path.name == "__init__.py" and _reaches_members(ast.parse(source, filename=name)):
+        imports |= {f"{name}.{member}" for member in members_in(path.parent)}
+    return blake3_hex(source), tuple(sorted(imports))
+
+
+def _reaches_members(tree: ast.Module) -> bool:
+    """Tell whether a package file says that who imports the package gets all its modules."""
+    targets = [node.targets[0] for node in tree.body if isinstance(node, ast.Assign)]
+    return any(isinstance(t, ast.Name) and t.id == "MEMBERS_ARE_REACHED" for t in targets)
+
+
+def _statements(tree: ast.AST) -> Iterator[ast.AST]:
+    """Yield every statement at any depth; expressions, which are most of a tree, hold none."""
+    waiting = deque([tree])
+    while waiting:
+        node = waiting.popleft()
+        yield node
+        for part in ("body", "handlers", "orelse", "finalbody", "cases"):
+            waiting.extend(getattr(node, part, ()))
+
+
+def imported_modules(tree: ast.AST) -> Iterator[str]:
+    """Yield the absolute name of every module that ``tree`` imports, packages of ours resolved."""
+    for node in _statements(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield node.module
+            if node.module.split(".")[0] == PACKAGE:
+                for alias in node.names:
+                    if module_path(f"{node.module}.{alias.name}") is not None:
+                        yield f"{node.module}.{alias.name}"
+
+
+@cache
+def module_path(name: str) -> Path | None:
+    """Return the source file of a module of ours, or None if there is no such module."""
+    parts = name.split(".")
+    if parts[0] != PACKAGE:
+        return None
+    folder = PACKAGE_FOLDER.joinpath(*parts[1:])
+    if (folder / "__init__.py").is_file():
+        return folder / "__init__.py"
+    file = folder.with_suffix(".py")
+    return file if len(parts) > 1 and file.is_file() else None

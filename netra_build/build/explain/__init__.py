@@ -1,0 +1,1 @@
+"""Why actions ran, what would run now, and how far a build is."""

@@ -1,0 +1,203 @@
+"""Write the manifest of a request that has just been finished, for ``front_door`` to judge by.
+
+It is written only if nothing that it would name may have changed while the build ran: what was
+read must be what lies there now.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from netra_build.build.freshness.input_trace import Listing, Looks, absolute
+from netra_build.build.freshness.noted import NotedDigests
+from netra_build.build.freshness.up_to_date import (
+    FORMAT,
+    QUESTIONS,
+    Request,
+    forget,
+    hash_file,
+    look_below,
+    manifest_path,
+    names_digest,
+    seal_of,
+)
+from netra_build.core.disk import Disk
+from netra_build.core.errors import NetraError
+from netra_build.core.file_columns import Row, columns_of
+from netra_build.core.folder_names import folder_stamps
+from netra_build.core.stamps import Stamp, is_recent, own_stamp_of, stamp_of
+from netra_build.core.streams import file_digest
+
+MOST_MANIFESTS = 64
+
+
+class Unsteady(Exception):
+    """Something may have changed while the build ran; the message says what."""
+
+
+@dataclass
+class Finished:
+    """All that one finished request consists of."""
+
+    looks: Looks
+    started_ns: int
+    """When the process started: what was changed since may have been read in two states."""
+    moment_ns: int
+    """When the collection of what follows began; what is younger is not trusted by its stamp."""
+    base: str
+    """Folder with a slash at the end; names below it are kept relative to it."""
+    outputs: Mapping[str, Row] = field(default_factory=dict)
+    """Absolute path of every output to its stamp and the digest that was written."""
+    products: Mapping[str, Iterable[str]] = field(default_factory=dict)
+    """Absolute folder of every product to the names of all files that may lie in it."""
+    said: Iterable[str] = ()
+    is_shared: bool = False
+    """Whether another front that is asked the same would make the same."""
+    noted: NotedDigests = field(default_factory=NotedDigests)
+    """What the manifest before this one says of files: they need not be hashed again."""
+
+
+def confirmed(written: Mapping[str, str]) -> dict[str, Row] | None:
+    """Return stamp and digest of files by absolute path; None unless they are as written."""
+    found = {}
+    for path, digest in written.items():
+        stamp = own_stamp_of(path)
+        try:
+            if stamp is None or hash_file(path) != digest:
+                return None
+        except OSError:
+            return None
+        found[absolute(path)] = (stamp, digest)
+    return found
+
+
+def write_manifest(disk: Disk, build: str, request: Request, finished: Finished) -> str:
+    """Write the manifest and return ``""``, or the reason why there is none."""
+    forget(build, request)
+    try:
+        manifest = _manifest(request, finished)
+    except Unsteady as reason:
+        return str(reason)
+    body = json.dumps(manifest, separators=(",", ":")).encode("ascii")
+    disk.write_bytes(Path(manifest_path(build, request)), seal_of(body) + b"\n" + body)
+    _drop_oldest(disk, Path(manifest_path(build, request)).parent)
+    return ""
+
+
+def _manifest(request: Request, finished: Finished) -> dict[str, Any]:
+    looks = finished.looks
+    if looks.unsteady:
+        raise Unsteady(f'"{min(looks.unsteady)}" changed while the build ran')
+    inputs, links = _inputs(finished)
+    return {
+        "format": FORMAT,
+        "request": request,
+        "is_shared": finished.is_shared,
+        "base": finished.base,
+        "written_ns": finished.moment_ns,
+        "environment": dict(looks.environment),
+        "answers": _answers(finished),
+        "listings": _listings(finished),
+        "inputs": _columns(inputs, finished),
+        "links": links,
+        "outputs": _columns(finished.outputs, finished),
+        "said": list(finished.said),
+    }
+
+
+def _columns(rows: Mapping[str, Row], finished: Finished) -> dict[str, Any]:
+    return columns_of({_short(path, finished): row for path, row in rows.items()})
+
+
+def _inputs(finished: Finished) -> tuple[dict[str, Row], dict[str, str]]:
+    """Return all inputs, and where those lie that are reached over a symlink."""
+    rows, links = {}, {}
+    real_folder = cache(os.path.realpath)
+    for path in finished.looks.files:
+        if path in finished.outputs:
+            continue
+        stamp = own_stamp_of(path)
+        is_link = stamp is None
+        rows[path] = _input(path, stamp or stamp_of(path), finished)
+        folder = path.rpartition("/")[0] or "/"
+        if is_link or real_folder(folder) != folder:
+            links[_short(path, finished)] = os.path.realpath(path)
+    return rows, links
+
+
+def _input(path: str, stamp: Stamp | None, finished: Finished) -> Row:
+    """Return stamp and digest of one input; ``Unsteady`` unless it is what was read."""
+    first, digest = finished.looks.files[path]
+    if stamp is None or stamp != first:
+        raise Unsteady(f'"{path}" changed while the build ran')
+    if is_recent(stamp[1], stamp[2], finished.started_ns):
+        # Its time alone cannot say that it was read in this state.
+        if digest is None or _hashed(path) != digest:
+            raise Unsteady(f'"{path}" changed while the build ran, or right before')
+        return stamp, digest
+    return stamp, digest or finished.noted.digest(path, stamp) or _settled(path)
+
+
+def _settled(path: str) -> str:
+    """Return the digest of a file that is old enough to be known by its state."""
+    try:
+        return file_digest(path)
+    except NetraError:
+        raise Unsteady(f'"{path}" cannot be read') from None
+
+
+def _hashed(path: str) -> str:
+    try:
+        return hash_file(path)
+    except OSError:
+        raise Unsteady(f'"{path}" cannot be read') from None
+
+
+def _answers(finished: Finished) -> dict[str, dict[str, bool]]:
+    answers: dict[str, dict[str, bool]] = {kind: {} for kind in QUESTIONS}
+    for (kind, path), answer in finished.looks.answers.items():
+        if QUESTIONS[kind](path) is not answer:
+            raise Unsteady(f'"{path}" came or went while the build ran')
+        answers[kind][_short(path, finished)] = answer
+    return answers
+
+
+def _listings(finished: Finished) -> list[dict[str, Any]]:
+    listings: dict[Listing, tuple[str, ...]] = dict(finished.looks.listings)
+    for folder, names in finished.products.items():
+        listings[folder, None, ()] = tuple(names)
+    return [_listing(listing, names) for listing, names in listings.items()]
+
+
+def _listing(listing: Listing, expected: tuple[str, ...]) -> dict[str, Any]:
+    """Return what lies below a folder, the stamps taken before the look."""
+    folder, suffix, skipped = listing
+    stamps = folder_stamps(folder, skipped)
+    names = look_below(folder, suffix, skipped)
+    if set(expected) != set(names):
+        raise Unsteady(f'other files lie in "{folder}" than were expected')
+    return {
+        "folder": folder,
+        "suffix": suffix,
+        "skipped": skipped,
+        "names": names_digest(names),
+        "stamps": stamps,
+    }
+
+
+def _short(path: str, finished: Finished) -> str:
+    return path.removeprefix(finished.base)
+
+
+def _drop_oldest(disk: Disk, folder: Path) -> None:
+    paths = disk.files_under(folder, ".json")
+    if len(paths) > MOST_MANIFESTS:
+        stamps = {path: stamp_of(str(path)) or (0, 0, 0, 0, 0) for path in paths}
+        for path in sorted(paths, key=lambda path: stamps[path][1])[:-MOST_MANIFESTS]:
+            disk.remove(path)

@@ -1,0 +1,189 @@
+"""A disk that remembers what was asked of it: the inputs of a decision, complete by construction.
+
+Not only the files that were read decide what is made, but also the folders that were listed and
+the files that were looked for in vain.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from netra_build.build.freshness.up_to_date import hash_file
+from netra_build.core.digests import blake3_hex
+from netra_build.core.disk import MAX_FILE_BYTES, PLAIN_NAME, AnyPath, RealDisk
+from netra_build.core.stamps import FileState, Stamp, is_recent, stamp_of
+
+Listing = tuple[str, str | None, tuple[str, ...]]
+"""A folder, the suffix of the names that count (None: all entries), folders left out."""
+
+
+class Looks:
+    """What was looked at, by absolute path; safe to use from several threads."""
+
+    def __init__(self, started_ns: int = 0) -> None:
+        self.started_ns = started_ns
+        """When the process started. A file that is younger is hashed when it is first seen."""
+        self.files: dict[str, tuple[Stamp | None, str | None]] = {}
+        """Path to the stamp when it was first seen, and the digest of what was read, if it was."""
+        self.answers: dict[tuple[str, str], bool] = {}
+        """Kind of question (``exists``, ``is_file``, ``is_folder``) and path, to its answer."""
+        self.listings: dict[Listing, tuple[str, ...]] = {}
+        """Folder, suffix and folders left out, to the relative names that lie below."""
+        self.environment: dict[str, str | None] = {}
+        """Environment variables that were asked for."""
+        self.unsteady: set[str] = set()
+        """What was seen in two states."""
+        self._lock = threading.Lock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return all but the lock, which is of no use to another process."""
+        return {name: value for name, value in vars(self).items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._lock = threading.Lock()
+
+    def saw_file(self, path: str, digest: str | None = None) -> None:
+        """Remember that the contents of a file matter, and which they were if they were read."""
+        stamp = stamp_of(path)
+        if digest is None and path not in self.files:
+            digest = self._digest_of_young(path, stamp)
+        with self._lock:
+            first_stamp, first_digest = self.files.get(path, (stamp, digest))
+            if first_stamp != stamp or (first_digest and digest and first_digest != digest):
+                self.unsteady.add(path)
+            self.files[path] = (first_stamp, first_digest or digest)
+
+    def got_answer(self, kind: str, path: str, answer: bool) -> None:
+        """Remember the answer to a question about a path."""
+        with self._lock:
+            if self.answers.setdefault((kind, path), answer) != answer:
+                self.unsteady.add(path)
+
+    def saw_listing(
+        self, folder: str, suffix: str | None, names: tuple[str, ...], skipped: tuple[str, ...] = ()
+    ) -> None:
+        """Remember which files lie below a folder; without a suffix all that lies there."""
+        with self._lock:
+            if self.listings.setdefault((folder, suffix, skipped), names) != names:
+                self.unsteady.add(folder)
+
+    def _digest_of_young(self, path: str, stamp: Stamp | None) -> str | None:
+        if stamp is None or not is_recent(stamp[1], stamp[2], self.started_ns):
+            return None
+        try:
+            return hash_file(path)
+        except OSError:
+            return None
+
+
+def joined(first: Looks, second: Looks) -> Looks:
+    """Return what was looked at in either; what was seen differently counts as unsteady."""
+    looks = Looks(min(first.started_ns, second.started_ns))
+    looks.files = {**second.files, **first.files}
+    looks.answers = {**second.answers, **first.answers}
+    looks.listings = {**second.listings, **first.listings}
+    looks.environment = {**second.environment, **first.environment}
+    both = first.files.keys() & second.files.keys()
+    differing = {path for path in both if _differs(first, second, path)}
+    looks.unsteady = first.unsteady | second.unsteady | differing
+    return looks
+
+
+def _differs(first: Looks, second: Looks, path: str) -> bool:
+    """Tell whether a file was seen in two states."""
+    (stamp, digest), (other_stamp, other_digest) = first.files[path], second.files[path]
+    return stamp != other_stamp or bool(digest and other_digest and digest != other_digest)
+
+
+def absolute(path: Path | str) -> str:
+    """Return the name under which a path is noted; links are left as they are."""
+    name = os.fspath(path)
+    if PLAIN_NAME.fullmatch(name) and (folder := os.getcwd()) != "/":
+        return f"{folder}/{name}"  # there is nothing in it that could be left out
+    return os.path.abspath(name)
+
+
+def absolute_names(names: Iterable[str]) -> list[str]:
+    """Return what ``absolute`` does of many paths, asking once where they start."""
+    prefix, is_plain = os.path.join(os.getcwd(), ""), PLAIN_NAME.fullmatch
+    return [prefix + name if is_plain(name) else os.path.abspath(name) for name in names]
+
+
+class RecordingEnvironment(Mapping[str, str]):
+    """Environment variables; which of them are asked for is noted."""
+
+    def __init__(self, values: Mapping[str, str], looks: Looks) -> None:
+        self._values = values
+        self._looks = looks
+
+    def __getitem__(self, name: str) -> str:
+        self._looks.environment[name] = self._values.get(name)
+        return self._values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        raise TypeError("a build asks for single variables")
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+
+class RecordingDisk(RealDisk):
+    """The machine's file system; what is read and asked is noted, what is written is not."""
+
+    def __init__(self, looks: Looks | None = None) -> None:
+        self.looks = looks if looks is not None else Looks()
+
+    def read_bytes(self, path: AnyPath, *, max_bytes: int = MAX_FILE_BYTES) -> bytes:
+        """Return a regular file's bytes and note them."""
+        name = os.path.abspath(path)
+        self.looks.saw_file(name)
+        data = super().read_bytes(path, max_bytes=max_bytes)
+        self.looks.saw_file(name, blake3_hex(data))
+        return data
+
+    def read_stamped(self, path: AnyPath) -> tuple[bytes, FileState]:
+        """Return a regular file's bytes and the state it was in; note the bytes."""
+        name = os.path.abspath(path)
+        self.looks.saw_file(name)
+        data, state = super().read_stamped(path)
+        self.looks.saw_file(name, blake3_hex(data))
+        return data, state
+
+    def is_file(self, path: AnyPath) -> bool:
+        """Tell whether ``path`` is a regular file; who asks this means its contents too."""
+        answer = super().is_file(path)
+        name = os.path.abspath(path)
+        if answer:
+            self.looks.saw_file(name)
+        else:
+            self.looks.got_answer("is_file", name, answer)
+        return answer
+
+    def is_folder(self, path: Path) -> bool:
+        """Tell whether ``path`` is a folder."""
+        answer = super().is_folder(path)
+        self.looks.got_answer("is_folder", os.path.abspath(path), answer)
+        return answer
+
+    def exists(self, path: Path) -> bool:
+        """Tell whether there is anything at ``path``."""
+        answer = super().exists(path)
+        self.looks.got_answer("exists", os.path.abspath(path), answer)
+        return answer
+
+    def files_under(self, folder: Path, suffix: str = "") -> tuple[Path, ...]:
+        """Return the regular files below ``folder`` and note their names."""
+        paths = super().files_under(folder, suffix)
+        names = tuple(path.relative_to(folder).as_posix() for path in paths)
+        self.looks.saw_listing(os.path.abspath(folder), suffix, names)
+        return paths
+
+    def any_file_under(self, folder: Path) -> Path | None:
+        """Return the first file below ``folder``; which files there are is noted."""
+        self.files_under(folder)
+        return super().any_file_under(folder)

@@ -1,0 +1,1 @@
+"""How every action was run last, in memory and on disk."""

@@ -1,0 +1,231 @@
+"""How every action was run last: from what, why, and for how long.
+
+One file beside the work files, read when it is first needed and written at the end of a build in
+which something ran. A build that is killed loses what it would have added; a file that cannot be
+read knows nothing, and the reason for a run is then that there is no record.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from netra_build.build.digests.ingredients import Ingredients
+from netra_build.build.explain.reasons import Reason
+from netra_build.build.graph.actions import Action
+from netra_build.build.record.run_entry import Entry, Output, Run
+from netra_build.build.record.run_file import Line, Noted, State, noted_of, read_state, state_bytes
+from netra_build.build.record.tally import Ending, Paths
+from netra_build.core.canonical_json import Json
+from netra_build.core.disk import Disk
+from netra_build.core.errors import BadInput
+
+FILE_NAME = "runs.json"
+KEPT_BUILDS = 20
+"""For how many builds an entry is kept after the last of its outputs is gone."""
+
+
+@dataclass(frozen=True)
+class Pending:
+    """An action that is being run: what it is made from, why, and since when."""
+
+    action: Action
+    graph: str
+    outputs: Paths
+    ingredients: Ingredients
+    reasons: tuple[Reason, ...]
+    began: float
+
+
+class RunRecord:
+    """Entries of actions; safe to use from several threads."""
+
+    def __init__(self, path: Path, disk: Disk, clock: Callable[[], float] = perf_counter) -> None:
+        self.path = path
+        self.disk = disk
+        self.clock = clock
+        self._lock = threading.RLock()
+        self._asked: dict[str, Json] = {}
+        self._is_changed = False
+        self._has_run = False
+
+    def entry(self, path: str) -> Entry | None:
+        """Return the entry of the action that made a file last."""
+        with self._lock:
+            line = self._lines.get(path)
+            return line.entry if line is not None else None
+
+    def entries(self) -> tuple[Entry, ...]:
+        """Return all entries, in the order of their first outputs."""
+        with self._lock:
+            found = [line.entry for line in self._ordered()]
+        return tuple(entry for entry in found if entry is not None)
+
+    def ask(self, folder: str, request: Json) -> None:
+        """Note what was asked for, by the folder of its product; written when something ran."""
+        self._asked[folder] = request
+
+    def restored(
+        self, requests: Mapping[str, Json], made: Mapping[str, Any], unlike: Iterable[str]
+    ) -> None:
+        """Note what was asked for, and what was given whole without a run, by path.
+
+        ``unlike`` are the files of it that another run made than the last on record. What is said
+        of them goes, and so does what the same graphs have made beside them under other names: it
+        is of a state that is no more. The record is written, and counts no build.
+        """
+        graphs = {one["graph"] for one in requests.values() if isinstance(one, dict)}
+        folders = {path.rpartition("/")[0] for path in made}
+        with self._lock:
+            self._asked.update(requests)
+            self._forget(unlike)
+            for head in [line.head for line in self._ordered()]:
+                path = head.outputs[0]
+                is_beside = path not in made and path.rpartition("/")[0] in folders
+                if is_beside and head.graph in graphs:
+                    self._forget(head.outputs)
+            self._is_changed = True
+
+    def asked(self) -> dict[str, Json]:
+        """Return what was asked for in this build."""
+        return dict(self._asked)
+
+    def requests(self) -> dict[str, Json]:
+        """Return what was asked for in builds so far, by the folder of its product."""
+        return {**self._state.requests, **self._asked}
+
+    def predecessors(self, graph: str, stage: str, subject: str) -> tuple[Entry, ...]:
+        """Return what was known of one graph's actions of this stage and subject at the start."""
+        with self._lock:
+            found = [line.entry for line in self._by_subject.get((graph, stage, subject), ())]
+        return tuple(entry for entry in found if entry is not None)
+
+    def knows(self, path: str) -> bool:
+        """Tell whether an action is on record as having made a file."""
+        return path in self._lines
+
+    def has_predecessors(self, graph: str, stage: str, subject: str) -> bool:
+        """Tell whether ``predecessors`` would return anything."""
+        return (graph, stage, subject) in self._by_subject
+
+    def begin_anew(self) -> None:
+        """Share no lock with the process that this one is a copy of."""
+        self._lock = threading.RLock()
+
+    def done(self, pending: Pending, digests: Mapping[str, str], how: Ending) -> None:
+        """Record a run that succeeded; ``digests`` are the BLAKE3 of its outputs by path."""
+        with self._lock:
+            self._put(self._state.line(self._entry_of(pending, digests, how)))
+
+    def noted(self, pending: Pending, digests: Mapping[str, str], how: Ending) -> Noted:
+        """Return what ``done`` would record, for the process that this one is a copy of."""
+        with self._lock:
+            return noted_of(self._entry_of(pending, digests, how))
+
+    def note(self, noted: Noted, code: Mapping[str, str], tools: Mapping[str, str]) -> None:
+        """Record what a copy of this process has ``noted``, of a run with this code and tools."""
+        with self._lock:
+            self._put(self._state.noted_line(noted, code, tools))
+
+    def _entry_of(self, pending: Pending, digests: Mapping[str, str], how: Ending) -> Entry:
+        """Return the entry of an action that has just run."""
+        ms = round((self.clock() - pending.began) * 1000, 2)
+        build = self._state.builds + 1
+        line = self._lines.get(pending.outputs[0])
+        old = line.entry if line is not None else None
+        outputs = _outputs(pending, digests, old, build)
+        runs = dict(old.runs) if old is not None else {}
+        runs[build] = Run(how.value, ms, pending.reasons)
+        kept = {build, *(output.build for output in outputs.values())}
+        return Entry(
+            pending.graph,
+            pending.action.stage.name,
+            pending.action.line(),
+            pending.action.subject,
+            pending.ingredients,
+            outputs,
+            build,
+            {number: run for number, run in runs.items() if number in kept},
+        )
+
+    def _put(self, line: Line) -> None:
+        """Take a line in the place of those that its outputs had.
+
+        Another output of one of those has it until it is made anew, or the record is written: the
+        reasons of an action do not depend on which others have run before it.
+        """
+        for former in {self._lines[path] for path in line.head.outputs if path in self._lines}:
+            former.let_go()  # whoever asks for it may still have it
+        self._lines.update(dict.fromkeys(line.head.outputs, line))
+        self._is_changed = self._has_run = True
+
+    def save(self) -> None:
+        """Write the record if something ran or was restored since it was read."""
+        with self._lock:
+            if not self._is_changed:
+                return
+            builds = self._state.builds + self._has_run
+            kept = [line for line in self._ordered() if self._is_kept(line, builds)]
+            data = state_bytes(self._state, builds, self.requests(), kept)
+            self.disk.write_bytes(self.path, data)
+            self._is_changed = False
+
+    def _forget(self, paths: Iterable[str]) -> None:
+        """Drop whatever made one of these files, with all that it made."""
+        for path in paths:
+            line = self._lines.get(path)
+            if line is not None:
+                for gone in line.head.outputs:
+                    self._lines.pop(gone, None)
+
+    def _ordered(self) -> list[Line]:
+        """Return every line that no other has taken an output from, by their outputs."""
+        unique = {line.head.outputs: line for line in self._lines.values() if self._is_whole(line)}
+        return [line for _, line in sorted(unique.items())]
+
+    def _is_whole(self, line: Line) -> bool:
+        return all(self._lines.get(path) is line for path in line.head.outputs)
+
+    def _is_kept(self, line: Line, builds: int) -> bool:
+        is_young = line.head.last + KEPT_BUILDS > builds
+        return is_young or any(map(self.disk.is_file, line.head.outputs))
+
+    @cached_property
+    def _state(self) -> State:
+        if not self.disk.is_file(self.path):
+            return State()
+        try:
+            return read_state(self.disk.read_bytes(self.path))
+        except BadInput:
+            return State()
+
+    @cached_property
+    def _lines(self) -> dict[str, Line]:
+        return {path: line for line in self._state.lines for path in line.head.outputs}
+
+    @cached_property
+    def _by_subject(self) -> dict[tuple[str, str, str], list[Line]]:
+        found: dict[tuple[str, str, str], list[Line]] = {}
+        for line in self._state.lines:
+            key = line.head.graph, line.head.stage, line.head.subject
+            found.setdefault(key, []).append(line)
+        return found
+
+
+def _outputs(
+    pending: Pending, digests: Mapping[str, str], old: Entry | None, build: int
+) -> dict[str, Output]:
+    """Return the outputs of a run; one with the bytes of before keeps the build they are of."""
+    before = {output.path: output for output in old.outputs.values()} if old is not None else {}
+    outputs = {}
+    for (role, place), path in zip(pending.action.outputs, pending.outputs, strict=True):
+        known = before.get(path)
+        is_same = known is not None and known.digest == digests[path]
+        made = known.build if known is not None and is_same else build
+        outputs[role] = Output(path, place.name, digests[path], made)
+    return outputs

@@ -1,0 +1,1 @@
+"""Carry out one action: decide, restore or run it, and keep account of it."""

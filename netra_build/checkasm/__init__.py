@@ -1,0 +1,1 @@
+"""Whether a kernel is right: functional model, static checks, numeric contracts, mutation."""

@@ -1,0 +1,175 @@
+"""Control flow of one kernel: basic blocks, edges, and what the graph itself gets wrong."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass
+
+from netra_build.asm.objects.code_object import Kernel
+from netra_build.asm.objects.disassembly import Disassembly, Instruction
+from netra_build.checkasm.hazards.effects import Effects, decode_effects
+from netra_build.checkasm.hazards.findings import Finding, make_finding
+
+PRELOAD_ENTRY_BYTES = 256
+"""Where the hardware starts a kernel that asks for kernarg preload."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """Instructions ``start`` to ``end`` (exclusive, indices) and the blocks that may follow."""
+
+    start: int
+    end: int
+    successors: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Flow:
+    """The reachable part of a kernel. ``entries`` are block numbers, blocks lie in order."""
+
+    kernel: str
+    instructions: tuple[Instruction, ...]
+    effects: tuple[Effects, ...]
+    blocks: tuple[Block, ...]
+    entries: tuple[int, ...]
+    reachable: tuple[int, ...]
+    """Indices of the instructions that some path executes, ascending."""
+
+
+def kernel_instructions(kernel: Kernel, disassembly: Disassembly) -> tuple[Instruction, ...]:
+    """Return the instructions inside the kernel's symbol, by bisection."""
+    everything = disassembly.instructions
+    end = kernel.entry_address + len(kernel.code)
+    first = bisect_left(everything, kernel.entry_address, key=lambda i: i.address)
+    last = bisect_left(everything, end, key=lambda i: i.address)
+    return everything[first:last]
+
+
+def build_flow(kernel: Kernel, disassembly: Disassembly) -> tuple[Flow, list[Finding]]:
+    """Return the control flow graph of a kernel and the findings about its edges."""
+    instructions = kernel_instructions(kernel, disassembly)
+    effects = tuple(decode_effects(instruction) for instruction in instructions)
+    index_by_address = {i.address: number for number, i in enumerate(instructions)}
+    builder = _Builder(kernel.symbol, instructions, effects, index_by_address)
+    entries = builder.entry_indices(kernel)
+    successors = builder.follow(entries)
+    blocks, number_by_start = _blocks(sorted(successors), successors, entries)
+    flow = Flow(
+        kernel=kernel.symbol,
+        instructions=instructions,
+        effects=effects,
+        blocks=blocks,
+        entries=tuple(number_by_start[entry] for entry in entries),
+        reachable=tuple(sorted(successors)),
+    )
+    return flow, builder.findings
+
+
+def branch_target(instruction: Instruction) -> int:
+    """Return the byte address that a direct branch leads to; its offset counts dwords."""
+    offset = instruction.words[0] & 0xFFFF
+    return instruction.address + 4 + 4 * (offset - 0x10000 if offset & 0x8000 else offset)
+
+
+class _Builder:
+    """Walks from the entries and notes edges that lead nowhere."""
+
+    def __init__(
+        self,
+        kernel: str,
+        instructions: tuple[Instruction, ...],
+        effects: tuple[Effects, ...],
+        index_by_address: dict[int, int],
+    ) -> None:
+        self.kernel = kernel
+        self.instructions = instructions
+        self.effects = effects
+        self.index_by_address = index_by_address
+        self.findings: list[Finding] = []
+
+    def entry_indices(self, kernel: Kernel) -> tuple[int, ...]:
+        addresses = [kernel.entry_address]
+        if kernel.descriptor.kernarg_preload_length:
+            addresses.append(kernel.entry_address + PRELOAD_ENTRY_BYTES)
+        found = []
+        for address in addresses:
+            index = self.index_by_address.get(address)
+            if index is None:
+                self.findings.append(
+                    make_finding(
+                        "falls-off-end", self.kernel, f"no instruction at entry {address:#x}"
+                    )
+                )
+            else:
+                found.append(index)
+        return tuple(dict.fromkeys(found))
+
+    def follow(self, entries: tuple[int, ...]) -> dict[int, tuple[int, ...]]:
+        """Return the successors of every instruction that the entries reach."""
+        successors: dict[int, tuple[int, ...]] = {}
+        pending = list(entries)
+        while pending:
+            index = pending.pop()
+            if index in successors:
+                continue
+            successors[index] = self._successors(index)
+            pending.extend(successors[index])
+        return successors
+
+    def _successors(self, index: int) -> tuple[int, ...]:
+        instruction, effects = self.instructions[index], self.effects[index]
+        if effects.kind == "end":
+            return ()
+        if effects.kind == "jump":
+            self._note("indirect-branch", "jump to a computed address is not followed", index)
+            return ()
+        if effects.kind == "unknown":
+            self._note("unknown-instruction", f'unknown instruction "{instruction.text}"', index)
+        if "indirect_register" in effects.traits:
+            self._note("indirect-register", "registers are named at run time", index)
+        found = []
+        if effects.kind == "branch":
+            target = branch_target(instruction)
+            if target in self.index_by_address:
+                found.append(self.index_by_address[target])
+            else:
+                self._note(
+                    "branch-target", f"branch to {target:#x} leaves the kernel's code", index
+                )
+        if "always" not in effects.traits:
+            found.extend(self._next(index))
+        return tuple(dict.fromkeys(found))
+
+    def _next(self, index: int) -> tuple[int, ...]:
+        instruction = self.instructions[index]
+        following = self.index_by_address.get(instruction.address + instruction.size_bytes)
+        if following is None:
+            self._note("falls-off-end", "execution runs past the end of the kernel", index)
+            return ()
+        return (following,)
+
+    def _note(self, rule: str, message: str, index: int) -> None:
+        self.findings.append(make_finding(rule, self.kernel, message, self.instructions[index]))
+
+
+def _blocks(
+    reachable: list[int], successors: dict[int, tuple[int, ...]], entries: tuple[int, ...]
+) -> tuple[tuple[Block, ...], dict[int, int]]:
+    """Cut the reachable instructions into blocks; return them and block numbers by start."""
+    leaders = set(entries)
+    for index in reachable:
+        following = successors[index]
+        if following != (index + 1,):
+            leaders.update(following)
+            leaders.add(index + 1)
+    starts = [index for index in reachable if index in leaders]
+    number_by_start = {start: number for number, start in enumerate(starts)}
+    ends = [*starts[1:], reachable[-1] + 1] if reachable else []
+    blocks = []
+    for start, limit in zip(starts, ends, strict=True):
+        end = start
+        while end < limit and end in successors:
+            end += 1
+        following = tuple(number_by_start[index] for index in successors[end - 1])
+        blocks.append(Block(start, end, following))
+    return tuple(blocks), number_by_start

@@ -1,0 +1,174 @@
+"""The kernarg segment of a launch: from Python values and arrays to bytes, hidden ones included."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from netra_build.asm.objects.metadata import ArgumentMetadata, KernelMetadata
+from netra_build.checkasm.model.arrays import Array
+from netra_build.checkasm.model.memory import AddressSpace, Region
+from netra_build.core.errors import BadInput
+from netra_build.core.nearest import nearest_hint
+
+Argument = Array | int | float
+Arguments = Mapping[str, Argument] | Sequence[Argument] | bytes
+
+POINTER_KINDS = ("global_buffer", "dynamic_shared_pointer", "image", "sampler", "pipe", "queue")
+_FLOAT_TYPES = {2: np.float16, 4: np.float32, 8: np.float64}
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """Work-groups per dimension and work-items per work-group and dimension."""
+
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class Kernargs:
+    """The finished segment and the buffers that its pointers lead to, by argument name."""
+
+    data: bytes
+    regions: Mapping[str, Region]
+
+
+def argument_name(argument: ArgumentMetadata, position: int) -> str:
+    """Return the argument's name, or ``arg`` and its position when the note has none."""
+    return argument.name or f"arg{position}"
+
+
+def build_kernargs(
+    metadata: KernelMetadata,
+    size: int,
+    args: Arguments,
+    geometry: Geometry,
+    memory: AddressSpace,
+    dynamic_lds_bytes: int,
+) -> Kernargs:
+    """Lay out the segment of ``size`` bytes and map every array as a buffer of its own.
+
+    An array that is given for two arguments is one buffer, as two equal pointers are.
+    ``BadInput`` for missing, unknown or ill-typed arguments; ``bytes`` are taken as they are.
+    """
+    if isinstance(args, bytes):
+        if len(args) != size:
+            raise BadInput("kernarg segment has the wrong size", expected=size, got=len(args))
+        return Kernargs(args, {})
+    listed = metadata.arguments
+    visible = [a for a in listed if not a.value_kind.startswith("hidden_")]
+    names = [argument_name(argument, at) for at, argument in enumerate(visible)]
+    values = _by_name(args, names)
+    data = bytearray(size)
+    regions: dict[str, Region] = {}
+    for name, argument in zip(names, visible, strict=True):
+        raw = _encode(name, argument, values[name], memory, regions)
+        _place(data, argument, raw)
+    hidden = _hidden_values(geometry, dynamic_lds_bytes)
+    for argument in listed:
+        if argument.value_kind in hidden:
+            raw = hidden[argument.value_kind].to_bytes(argument.size, "little")
+            _place(data, argument, raw)
+    return Kernargs(bytes(data), regions)
+
+
+def _by_name(
+    args: Mapping[str, Argument] | Sequence[Argument], names: list[str]
+) -> Mapping[str, Argument]:
+    if not isinstance(args, Mapping):
+        if len(args) != len(names):
+            raise BadInput("wrong number of arguments", expected=len(names), got=len(args))
+        return dict(zip(names, args, strict=True))
+    for name in args:
+        if name not in names:
+            raise BadInput(f'kernel has no argument "{name}"', hint=nearest_hint(name, names))
+    for name in names:
+        if name not in args:
+            raise BadInput(f'argument "{name}" is missing')
+    return args
+
+
+def _encode(
+    name: str,
+    argument: ArgumentMetadata,
+    value: Argument,
+    memory: AddressSpace,
+    regions: dict[str, Region],
+) -> bytes:
+    if argument.value_kind == "global_buffer":
+        return _encode_pointer(name, argument, value, memory, regions)
+    if argument.value_kind != "by_value":
+        raise BadInput(f'argument "{name}" is a {argument.value_kind}, which is not modelled')
+    if isinstance(value, (bool, int, np.integer)):
+        number = int(value)
+        low, high = -(1 << 8 * argument.size - 1), 1 << 8 * argument.size
+        if not low <= number < high:
+            raise BadInput(
+                f'argument "{name}" does not fit', expected=f"{argument.size} bytes", got=number
+            )
+        return (number % high).to_bytes(argument.size, "little")
+    if isinstance(value, (float, np.floating)) and argument.size in _FLOAT_TYPES:
+        return np.array(value, _FLOAT_TYPES[argument.size]).tobytes()
+    if isinstance(value, np.ndarray) and value.nbytes == argument.size:
+        return value.tobytes()
+    raise BadInput(
+        f'argument "{name}" has the wrong type',
+        expected=f"a number or an array of {argument.size} bytes",
+        got=type(value).__name__,
+    )
+
+
+def _encode_pointer(
+    name: str,
+    argument: ArgumentMetadata,
+    value: Argument,
+    memory: AddressSpace,
+    regions: dict[str, Region],
+) -> bytes:
+    if isinstance(value, int) and value == 0:
+        return bytes(argument.size)
+    if not isinstance(value, np.ndarray):
+        raise BadInput(
+            f'argument "{name}" is a pointer',
+            expected="an array, or 0 for a null pointer",
+            got=type(value).__name__,
+        )
+    region = next((r for r in regions.values() if r.origin is value), None)
+    if region is None:
+        writable = argument.actual_access != "read_only"
+        flat = np.ascontiguousarray(value).reshape(-1).view(np.uint8)
+        region = memory.place(f'"{name}"', flat, readable=flat.size, writable=writable)
+        region.origin = value
+    regions[name] = region
+    return region.base.to_bytes(argument.size, "little")
+
+
+def _place(data: bytearray, argument: ArgumentMetadata, raw: bytes) -> None:
+    if argument.offset + argument.size > len(data):
+        raise BadInput(
+            "argument leaves the kernarg segment",
+            expected=f"at most {len(data)} bytes",
+            got=argument.offset + argument.size,
+        )
+    data[argument.offset : argument.offset + argument.size] = raw
+
+
+def _hidden_values(geometry: Geometry, dynamic_lds_bytes: int) -> dict[str, int]:
+    """Return the hidden arguments that the model knows; the others stay zero."""
+    result = {
+        "hidden_grid_dims": 3 if geometry.grid[2] * geometry.block[2] > 1 else 1,
+        "hidden_dynamic_lds_size": dynamic_lds_bytes,
+        "hidden_global_offset_x": 0,
+        "hidden_global_offset_y": 0,
+        "hidden_global_offset_z": 0,
+    }
+    if result["hidden_grid_dims"] == 1 and geometry.grid[1] * geometry.block[1] > 1:
+        result["hidden_grid_dims"] = 2
+    for at, axis in enumerate("xyz"):
+        result[f"hidden_block_count_{axis}"] = geometry.grid[at]
+        result[f"hidden_group_size_{axis}"] = geometry.block[at]
+        result[f"hidden_remainder_{axis}"] = 0
+    return result

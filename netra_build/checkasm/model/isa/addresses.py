@@ -1,0 +1,206 @@
+"""Where a vector memory instruction accesses memory, lane by lane, and the access itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from netra_build.checkasm.model.arrays import Array
+from netra_build.checkasm.model.group import Group
+from netra_build.checkasm.model.memory import Report
+from netra_build.checkasm.model.operands import Decoded, Operand, Unsupported
+from netra_build.checkasm.model.sources import (
+    Context,
+    Get,
+    bits_register,
+    scalar_row,
+    scalar_source,
+    vector_source,
+)
+
+U = np.uint32
+U64 = np.uint64
+WORD_MASK = U64(0xFFFF_FFFF)
+JUNK_HALF = U(0xA5A5)
+"""What a d16 load leaves in the other half: gfx950 does not keep it."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the lanes of one instruction access memory.
+
+    The address is uint64[n, 1] ``start`` + uint32 or uint64[n, 64] ``lanes``, and ``active``
+    bool[n, 64]. ``room`` is None, or uint64[n, 64] bytes that the buffer still holds behind the
+    address: dwords beyond read zero and are not stored.
+    """
+
+    start: Array
+    lanes: Array
+    active: Array
+    room: Array | None = None
+
+    @property
+    def address(self) -> Array:
+        """The address of every lane: uint64[n, 64]."""
+        return self.start + self.lanes
+
+
+Locate = Callable[[Group], Place]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What a load or store moves per lane. ``width`` is bytes: 1, 2, 4, 8, 12 or 16.
+
+    ``half`` is "lo" or "hi" for the d16 forms, which use half a register.
+    """
+
+    width: int
+    signed: bool = False
+    half: str = ""
+
+    @property
+    def registers(self) -> int:
+        """Registers that hold the value."""
+        return max(1, self.width // 4)
+
+
+def reporter(g: Group, d: Decoded) -> Report:
+    """Return what reports a bad address of some lanes."""
+    return lambda kind, bad, detail: g.machine.report(kind, d, g, bad, detail)
+
+
+def read(g: Group, d: Decoded, place: Place, width: int) -> Array:
+    """Load ``width`` bytes per lane: uint32[dwords, n, 64]."""
+    memory, report = g.machine.memory, reporter(g, d)
+    start, lanes, active, room = place.start, place.lanes, place.active, place.room
+    if room is None or not np.any((room < U64(width)) & active):
+        return memory.load(start, lanes, active, width, report)
+    unit = min(width, 4)
+    pieces = []
+    for at in range(0, width, unit):
+        inside = active & (room >= U64(at + unit))
+        pieces.append(memory.gather(place.address + U64(at), inside, unit, report))
+    return np.concatenate(pieces)
+
+
+def write(g: Group, d: Decoded, place: Place, values: Array, width: int) -> None:
+    """Store ``width`` bytes per lane from uint32[dwords, n, 64]."""
+    memory, report = g.machine.memory, reporter(g, d)
+    start, lanes, active, room = place.start, place.lanes, place.active, place.room
+    if room is None or not np.any((room < U64(width)) & active):
+        memory.store(start, lanes, active, values, width, report)
+        return
+    unit = min(width, 4)
+    for at in range(0, width, unit):
+        inside = active & (room >= U64(at + unit))
+        memory.scatter(place.address + U64(at), inside, values[at // 4][None], unit, report)
+
+
+def loaded_registers(values: Array, shape: Shape) -> Array:
+    """Extend what was read from memory to whole registers."""
+    if shape.width >= 4:
+        return values
+    bits = values[0]
+    if shape.signed:
+        up = np.int32(32 - 8 * shape.width)
+        bits = ((bits.view(np.int32) << up) >> up).view(U)
+    if shape.half == "lo":
+        bits = (bits & U(0xFFFF)) | (JUNK_HALF << U(16))
+    elif shape.half == "hi":
+        bits = ((bits & U(0xFFFF)) << U(16)) | JUNK_HALF
+    result: Array = bits[None]
+    return result
+
+
+def stored_bits(values: Array, shape: Shape) -> Array:
+    """Move the half that a d16 store names to the low end."""
+    return values >> U(16) if shape.half == "hi" else values
+
+
+def data_registers(d: Decoded, operand: Operand, count: int, context: Context) -> list[Get]:
+    """Return readers of the registers that a store or atomic takes its data from."""
+    first = context.row(operand, count)
+    return [bits_register(first + at, d) for at in range(count)]
+
+
+def _per_lane(values: Array, g: Group) -> Array:
+    """Stretch values to [n, 64]."""
+    return values if values.shape == g.E.shape else np.broadcast_to(values, g.E.shape)
+
+
+# Global and flat
+
+
+def locate_global(d: Decoded, context: Context, address: Operand, base: Operand | None) -> Locate:
+    """Address in a register pair, or a scalar base plus a 32-bit lane offset."""
+    extra = U64(d.number("offset") & 0xFFFF_FFFF_FFFF_FFFF)
+    if base is None or base.text == "off":
+        wide = vector_source(address, "u64", d, context)
+        everywhere = np.full((1, 1), extra)
+        return lambda g: Place(everywhere, wide(g), g.E)
+    narrow = vector_source(address, "u32", d, context)
+    start = scalar_source(base, "u64", d)
+
+    def locate(g: Group) -> Place:
+        first = (start(g) + extra).reshape(-1, 1)
+        return Place(first, _per_lane(narrow(g), g), g.E)
+
+    return locate
+
+
+# Buffers
+
+
+def locate_buffer(
+    d: Decoded, context: Context, address: Operand, records: Operand, base: Operand
+) -> Locate:
+    """Address through a buffer descriptor in four scalar registers."""
+    first = scalar_row(records, 4)
+    words = [scalar_source(Operand("s", records.text, first + i), "u32", d) for i in range(4)]
+    shift = scalar_source(base, "u32", d)
+    offset = U64(d.number("offset"))
+    index, lane_offset = _buffer_parts(d, context, address)
+
+    def locate(g: Group) -> Place:
+        low, high, size, flags = (word(g) for word in words)
+        _refuse_swizzle(high, flags)
+        stride = ((high >> U(16)) & U(0x3FFF)).astype(U64)[:, None]
+        start = (low.astype(U64) | (high & U(0xFFFF)).astype(U64) << U64(32))[:, None]
+        scalar = np.broadcast_to(shift(g), (g.n,)).astype(U64)[:, None]
+        total = ((lane_offset(g).astype(U64) + offset) & WORD_MASK) + scalar
+        number = index(g).astype(U64)
+        limit = size.astype(U64)[:, None]
+        # A raw buffer counts bytes, a structured one counts records.
+        raw_room = np.where(total < limit, limit - total, U64(0))
+        record_room = np.where(number < limit, U64(1 << 32), U64(0))
+        room = np.where(stride == 0, raw_room, record_room)
+        lanes = _per_lane(total + number * stride, g)
+        return Place(start, lanes, g.E, _per_lane(room, g))
+
+    return locate
+
+
+def _buffer_parts(d: Decoded, context: Context, address: Operand) -> tuple[Get, Get]:
+    """Return readers of record index and byte offset of each lane."""
+    zero = np.zeros((1, 1), U)
+    has_index, has_offset = "idxen" in d.modifiers, "offen" in d.modifiers
+
+    def nothing(_g: Group) -> Array:
+        return zero
+
+    if has_index and has_offset:
+        first = context.row(address, 2)
+        return bits_register(first, d), bits_register(first + 1, d)
+    if has_index:
+        return bits_register(context.row(address), d), nothing
+    if has_offset:
+        return nothing, bits_register(context.row(address), d)
+    return nothing, nothing
+
+
+def _refuse_swizzle(high: Array, flags: Array) -> None:
+    if np.any(high >> U(31)) or np.any((flags >> U(23)) & U(1)):
+        raise Unsupported("a swizzled buffer")

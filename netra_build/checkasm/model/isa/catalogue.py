@@ -1,0 +1,101 @@
+"""All semantics together, and which mnemonics of the processor they cover."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from netra_build.asm.objects.disassembly import Instruction
+from netra_build.checkasm.model.group import Group
+from netra_build.checkasm.model.interfaces import Outcome
+from netra_build.checkasm.model.isa import (  # noqa: F401 - importing fills the table
+    control,
+    cross_lane,
+    lds_access,
+    matrix,
+    packed,
+    scalar,
+    scalar_memory,
+    scalar_select,
+    vector_compare,
+    vector_convert,
+    vector_float,
+    vector_int,
+    vector_memory,
+    vector_narrow_int,
+    vector_scale,
+)
+from netra_build.checkasm.model.isa.known import KNOWN
+from netra_build.checkasm.model.isa.table import TABLE
+from netra_build.checkasm.model.machine import Run, Step
+from netra_build.checkasm.model.operands import Unsupported, decode
+from netra_build.checkasm.model.sources import Context
+
+FROM_NOTES = (
+    "v_mfma_scale_f32_16x16x128_f8f6f4",
+    "v_mfma_scale_f32_32x32x64_f8f6f4",
+)
+"""Forms whose lane maps come from programming notes, not from a run of reference kernels."""
+
+
+WEIGHTS = {"mfma": 100, "atomic": 100, "_f64": 300, "rtn": 100}
+"""Parts of mnemonics whose semantics take much longer than an addition."""
+
+
+WEIGHTS_PER_WAVE = {
+    "v_fma_f64": 30,
+    "v_fmac_f64": 30,
+    "v_div_fmas_f64": 30,
+    "v_rsq_f64": 60,
+}
+"""What is added for every wavefront, for semantics that go lane by lane."""
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """Which base mnemonics the model executes."""
+
+    implemented: tuple[str, ...]
+    missing: tuple[str, ...]
+    """Known to the assembler for this processor, refused by the model."""
+    from_notes: tuple[str, ...]
+
+    def line(self) -> str:
+        """Return one line for people."""
+        total = len(self.implemented) + len(self.missing)
+        return f"{len(self.implemented)} of {total} base mnemonics implemented"
+
+
+def coverage() -> Coverage:
+    """Compare the table with the known mnemonics of the processor."""
+    implemented = set(TABLE)
+    return Coverage(tuple(sorted(implemented)), tuple(sorted(set(KNOWN) - implemented)), FROM_NOTES)
+
+
+def build_step(instruction: Instruction, context: Context) -> Step:
+    """Return the executable form of one instruction; ``Unsupported`` says what is not modelled."""
+    decoded = decode(instruction)
+    builder = TABLE.get(decoded.base)
+    if builder is None:
+        raise Unsupported(f'instruction "{decoded.base}"')
+    run = builder(decoded, context)
+    if per_wave := WEIGHTS_PER_WAVE.get(decoded.base):
+        run = _charged(run, per_wave)
+    return Step(run, decoded.next_pc, decoded, _weight(decoded.base))
+
+
+def _charged(run: Run, per_wave: int) -> Run:
+    """Return ``run``, charged by the number of wavefronts."""
+
+    def charged(g: Group) -> Outcome:
+        g.machine.charge(per_wave * g.n)
+        return run(g)
+
+    return charged
+
+
+def _weight(base: str) -> int:
+    """Return how many cheap instructions one execution takes the time of, about."""
+    for part, weight in WEIGHTS.items():
+        if part in base:
+            return weight
+    return 1

@@ -1,0 +1,238 @@
+"""Program control: branches, waits, barriers, hardware registers, end of program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from netra_build.checkasm.model.arrays import Array
+from netra_build.checkasm.model.group import Group
+from netra_build.checkasm.model.interfaces import Outcome
+from netra_build.checkasm.model.isa.table import register
+from netra_build.checkasm.model.machine import Run
+from netra_build.checkasm.model.operands import EXEC, VCC, Decoded, Unsupported
+from netra_build.checkasm.model.scoreboard import LGKM_CAPACITY, VM, VM_CAPACITY
+from netra_build.checkasm.model.sources import Context, scalar_dest, scalar_source
+
+MODE_REGISTER = 1
+
+MODE_MODELLED = 0x0080_03FF
+"""Bits of MODE that the model knows: rounding, subnormals, clamping, IEEE, fp16 overflow."""
+
+
+def _nothing(g: Group) -> None:
+    """Timing, priority and cache hints change no result."""
+
+
+register(
+    "s_nop s_setprio s_sleep s_icache_inv s_dcache_inv s_dcache_wb s_dcache_inv_vol"
+    " s_dcache_wb_vol s_incperflevel s_decperflevel s_ttracedata v_nop buffer_inv",
+    lambda d, context: _nothing,
+)
+register("s_endpgm", lambda d, context: lambda g: g.machine.end(g))
+
+
+# Branches
+
+
+def branch_target(d: Decoded) -> int:
+    """Return the address that a branch's 16-bit word offset leads to."""
+    offset = d.source.words[0] & 0xFFFF
+    if offset & 0x8000:
+        offset -= 0x10000
+    return d.next_pc + 4 * offset
+
+
+def _branch(name: str, condition: Callable[[Group, Decoded], Array]) -> None:
+    def build(d: Decoded, _context: Context) -> Run:
+        target, next_pc = branch_target(d), d.next_pc
+
+        def run(g: Group) -> Outcome:
+            return g.machine.branch(g, condition(g, d), target, next_pc)
+
+        return run
+
+    register(name, build)
+
+
+def _build_always(d: Decoded, _context: Context) -> Run:
+    target = branch_target(d)
+    return lambda g: target
+
+
+def _vcc_is_zero(g: Group, d: Decoded) -> Array:
+    for row in (VCC, VCC + 1):
+        if g.sstate[row]:
+            g.check_scalar(row, d)
+    result: Array = (g.S[VCC] | g.S[VCC + 1]) == 0
+    return result
+
+
+def _exec_is_zero(g: Group, _d: Decoded) -> Array:
+    result: Array = (g.S[EXEC] | g.S[EXEC + 1]) == 0
+    return result
+
+
+register("s_branch", _build_always)
+_branch("s_cbranch_scc0", lambda g, d: ~g.scc)
+_branch("s_cbranch_scc1", lambda g, d: g.scc)
+_branch("s_cbranch_vccz", _vcc_is_zero)
+_branch("s_cbranch_vccnz", lambda g, d: ~_vcc_is_zero(g, d))
+_branch("s_cbranch_execz", _exec_is_zero)
+_branch("s_cbranch_execnz", lambda g, d: ~_exec_is_zero(g, d))
+
+
+def _jump(g: Group, address: Array) -> Outcome:
+    """Go to an address in the loaded code object; different addresses split the group."""
+    base = g.machine.code_base
+    offsets = (address - np.uint64(base)).view(np.int64)
+    first = int(offsets[0])
+    if np.all(offsets == first):
+        return first
+    parts = []
+    for offset in np.unique(offsets):
+        part = g.take(np.flatnonzero(offsets == offset))
+        part.pc = int(offset)
+        parts.append(part)
+    return parts
+
+
+def _build_get_pc(d: Decoded, _context: Context) -> Run:
+    put = scalar_dest(d.operands[0], 2, d)
+    return lambda g: put(g, np.full(g.n, g.machine.code_base + d.next_pc, np.uint64))
+
+
+def _build_set_pc(d: Decoded, _context: Context) -> Run:
+    get = scalar_source(d.operands[0], "u64", d)
+    return lambda g: _jump(g, get(g))
+
+
+def _build_swap_pc(d: Decoded, _context: Context) -> Run:
+    put = scalar_dest(d.operands[0], 2, d)
+    get = scalar_source(d.operands[1], "u64", d)
+
+    def run(g: Group) -> Outcome:
+        target = get(g)
+        put(g, np.full(g.n, g.machine.code_base + d.next_pc, np.uint64))
+        return _jump(g, target)
+
+    return run
+
+
+def _build_call(d: Decoded, _context: Context) -> Run:
+    put = scalar_dest(d.operands[0], 2, d)
+    target = branch_target(d)
+
+    def run(g: Group) -> Outcome:
+        put(g, np.full(g.n, g.machine.code_base + d.next_pc, np.uint64))
+        return target
+
+    return run
+
+
+register("s_getpc_b64", _build_get_pc)
+register("s_setpc_b64", _build_set_pc)
+register("s_swappc_b64", _build_swap_pc)
+register("s_call_b64", _build_call)
+
+
+# Waits and barriers
+
+
+def wait_counts(word: int) -> tuple[int, int]:
+    """Return (vmcnt, lgkmcnt) of an encoded s_waitcnt."""
+    return (word & 0xF) | ((word >> 14) & 3) << 4, (word >> 8) & 0xF
+
+
+def _build_wait(d: Decoded, _context: Context) -> Run:
+    vm_count, lgkm_count = wait_counts(d.source.words[0])
+
+    def run(g: Group) -> None:
+        if vm_count < VM_CAPACITY:
+            for slot in g.board.due_vm(vm_count):
+                g.retire(slot)
+        if lgkm_count < LGKM_CAPACITY:
+            for slot in g.board.due_lgkm(lgkm_count):
+                g.retire(slot)
+
+    return run
+
+
+register("s_waitcnt", _build_wait)
+register("s_barrier", lambda d, context: lambda g: g.machine.barrier(g, d))
+register("buffer_wbl2", lambda d, context: lambda g: g.issue(VM, d))
+
+
+# Hardware registers
+
+
+def _field(d: Decoded) -> tuple[int, int]:
+    """Return offset and width of the MODE field; other registers are refused."""
+    bits = d.source.words[0] & 0xFFFF
+    if bits & 0x3F != MODE_REGISTER:
+        raise Unsupported(f'"{d.operands[0].text}"')
+    return (bits >> 6) & 0x1F, (bits >> 11) + 1
+
+
+def _build_get_register(d: Decoded, _context: Context) -> Run:
+    bits = d.source.words[0] & 0xFFFF
+    if bits & 0x3F != MODE_REGISTER:
+        raise Unsupported(f'"{d.operands[1].text}"')
+    offset, width = (bits >> 6) & 0x1F, (bits >> 11) + 1
+    put = scalar_dest(d.operands[0], 1, d)
+    mask = (1 << width) - 1
+    return lambda g: put(g, np.full(g.n, g.mode >> offset & mask, np.uint32))
+
+
+def _set_mode_field(g: Group, offset: int, width: int, value: int) -> None:
+    mask = ((1 << width) - 1) << offset
+    mode = (g.mode & ~mask) | (value << offset & mask)
+    if (mode ^ g.mode) & ~MODE_MODELLED & 0xFFFF_FFFF:
+        raise Unsupported("a MODE field that is not modelled")
+    g.set_mode(mode)
+
+
+def _build_set_register(d: Decoded, _context: Context) -> Run:
+    offset, width = _field(d)
+    get = scalar_source(d.operands[1], "u32", d)
+
+    def run(g: Group) -> None:
+        values = np.broadcast_to(get(g), (g.n,))
+        if not np.all(values == values[0]):
+            raise Unsupported("different MODE values in one launch")
+        _set_mode_field(g, offset, width, int(values[0]))
+
+    return run
+
+
+def _build_set_immediate(d: Decoded, _context: Context) -> Run:
+    offset, width = _field(d)
+    value = d.source.words[1]
+    return lambda g: _set_mode_field(g, offset, width, value)
+
+
+register("s_getreg_b32", _build_get_register)
+register("s_setreg_b32", _build_set_register)
+register("s_setreg_imm32_b32", _build_set_immediate)
+
+
+def _build_quad_mode(d: Decoded, _context: Context) -> Run:
+    """s_wqm_b64: any active lane of a quad activates the quad."""
+    put = scalar_dest(d.operands[0], 2, d)
+    get = scalar_source(d.operands[1], "b64", d)
+
+    def run(g: Group) -> None:
+        value = np.broadcast_to(get(g), (g.n,))
+        ones = np.uint64(0x1111111111111111)
+        any_lane = (
+            value | value >> np.uint64(1) | value >> np.uint64(2) | value >> np.uint64(3)
+        ) & ones
+        result = any_lane * np.uint64(15)
+        g.scc = result != 0
+        put(g, result)
+
+    return run
+
+
+register("s_wqm_b64", _build_quad_mode)

@@ -1,0 +1,128 @@
+"""Where matrix instructions keep their operands and results: from registers to rows and back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from netra_build.checkasm.model.arrays import LANES, Array, Scratch
+
+U = np.uint32
+
+
+@dataclass(frozen=True)
+class Tile:
+    """One shape: ``size`` rows and columns, depth ``k``, ``blocks`` independent products."""
+
+    size: int
+    k: int
+    blocks: int = 1
+
+    @property
+    def groups(self) -> int:
+        """Lane groups: they share a row, or hold one block each."""
+        return LANES // self.size
+
+    @property
+    def results(self) -> int:
+        """Result registers."""
+        return self.size * self.size * self.blocks // LANES
+
+    def operand_registers(self, bits: int) -> int:
+        """Registers of one operand with elements of ``bits``."""
+        per_lane = self.size * self.k * self.blocks // LANES
+        return per_lane * bits // 32
+
+
+def codes_of(registers: Array, bits: int) -> Array:
+    """Split uint32[registers, n, 64] into element codes: [n, 64, elements]."""
+    packed = np.ascontiguousarray(np.moveaxis(registers, 0, -1))
+    return split_codes(packed, bits)
+
+
+def split_codes(packed: Array, bits: int) -> Array:
+    """Split contiguous uint32[..., dwords] into element codes: [..., elements]."""
+    if bits == 32:
+        return packed
+    if bits == 16:
+        return packed.view(np.uint16)
+    octets = packed.view(np.uint8)
+    if bits == 8:
+        return octets
+    if bits == 4:
+        return np.stack([octets & 15, octets >> 4], axis=-1).reshape(*octets.shape[:-1], -1)
+    digits = np.unpackbits(octets, axis=-1, bitorder="little")
+    weights = np.array([1, 2, 4, 8, 16, 32], np.uint8)
+    sixes = digits.reshape(*octets.shape[:-1], -1, 6)
+    result: Array = (sixes * weights).sum(axis=-1).astype(np.uint8)
+    return result
+
+
+def by_lane_group(registers: Array, tile: Tile) -> Array:
+    """View uint32[registers, n, 64] as [registers, n, groups, size]."""
+    return registers.reshape(len(registers), -1, tile.groups, tile.size)
+
+
+def distinct(parts: Array) -> Array:
+    """Drop rows and wavefronts of [registers, n, groups, size] that all repeat the first one.
+
+    Activations often do: one token fills all rows, and all wavefronts multiply it.
+    """
+    if _repeats(parts[0, :, 0, 0], parts, parts[:, :1]):
+        parts = parts[:, :1]
+    if _repeats(parts[0, 0, 0, :], parts, parts[..., :1]):
+        parts = parts[..., :1]
+    return parts
+
+
+def _repeats(sample: Array, parts: Array, first: Array) -> bool:
+    """True when ``parts`` is ``first`` over and over; a sample tells most others apart."""
+    return bool((sample == sample[0]).all() and (parts == first).all())
+
+
+def operand_rows(parts: Array, tile: Tile, scratch: Scratch, *, interleaved: bool) -> Array:
+    """Return the dwords of each row of an operand, in the order of k: [n * blocks, rows, dwords].
+
+    ``parts`` is uint32[registers, n, groups, rows]. ``interleaved`` operands hold two halves of
+    k in each lane. Whole dwords move, since a decoded element is much larger than its code.
+    """
+    count, n, groups, rows = parts.shape
+    packed = scratch.array("packed operand", (n, groups, rows, count), U)
+    for at, part in enumerate(parts):
+        packed[..., at] = part
+    if tile.blocks > 1:
+        return packed.reshape(n * groups, rows, count)
+    halves = 2 if interleaved else 1
+    piece = f"V{4 * count // halves}"
+    ordered = scratch.array("ordered operand", (n, rows, halves, groups), piece)
+    np.copyto(ordered, packed.view(piece).reshape(n, groups, rows, halves).transpose(0, 2, 3, 1))
+    return ordered.view(U).reshape(n, rows, -1)
+
+
+def result_view(registers: Array, tile: Tile) -> Array:
+    """View result registers [r, n, 64] as [n, blocks, quads, groups, 4, columns].
+
+    The three axes in the middle, taken as one, are the rows.
+    """
+    if tile.size == 4:
+        return registers.reshape(4, -1, tile.blocks, 1, 1, 4).transpose(1, 2, 3, 4, 0, 5)
+    quads = tile.size * tile.size // LANES // 4
+    split = registers.reshape(tile.blocks, quads, 4, -1, tile.groups, tile.size)
+    return split.transpose(3, 0, 1, 4, 2, 5)
+
+
+def result_matrix(registers: Array, tile: Tile) -> Array:
+    """Return result registers [r, n, 64] as [n * blocks, rows, columns]."""
+    return result_view(registers, tile).reshape(-1, tile.size, tile.size)
+
+
+def put_result(registers: Array, matrix: Array, tile: Tile) -> None:
+    """Fill result registers from [n * blocks, rows, columns].
+
+    One wavefront, row or column may stand for all of them.
+    """
+    view = result_view(registers, tile)
+    _, rows, columns = matrix.shape
+    outer = (1, 1, 1, 1) if rows == 1 else view.shape[1:5]
+    np.copyto(view, matrix.reshape(-1, *outer, columns))

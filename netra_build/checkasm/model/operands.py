@@ -1,0 +1,231 @@
+"""The operand text of the disassembler as records: registers, constants and modifiers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from netra_build.asm.objects.disassembly import Instruction
+from netra_build.core.errors import BadInput
+
+SCALAR_INDEX = {
+    "flat_scratch": 102,
+    "flat_scratch_lo": 102,
+    "flat_scratch_hi": 103,
+    "xnack_mask": 104,
+    "xnack_mask_lo": 104,
+    "xnack_mask_hi": 105,
+    "vcc": 106,
+    "vcc_lo": 106,
+    "vcc_hi": 107,
+    "m0": 124,
+    "exec": 126,
+    "exec_lo": 126,
+    "exec_hi": 127,
+}
+"""Scalar registers with a name of their own, by their number in the encoding."""
+
+_SCALAR_NAMES = {
+    index: name for name, index in SCALAR_INDEX.items() if name.endswith(("_lo", "_hi", "m0"))
+}
+
+
+def scalar_name(index: int) -> str:
+    """Return the name under which a single scalar register is printed."""
+    return _SCALAR_NAMES.get(index, f"s{index}")
+
+
+PAIRS = ("vcc", "exec", "flat_scratch", "xnack_mask")
+VCC = 106
+M0 = 124
+EXEC = 126
+
+_REGISTER = re.compile(r"(s|v|a|ttmp)(?:(\d{1,3})|\[(\d{1,3}):(\d{1,3})\])")
+_NUMBER = re.compile(r"-?(?:0x[0-9a-fA-F]{1,16}|\d{1,10})")
+_FLOAT = re.compile(r"-?\d+\.\d+(?:[eE][-+]?\d+)?")
+_MODIFIER = re.compile(r"([a-z_0-9A-Z]+)(?::(.*))?")
+_ENCODING = re.compile(r"_(e32|e64|dpp|sdwa)$")
+
+
+@dataclass(frozen=True)
+class Operand:
+    """One operand. ``kind`` is v, a, s, int, float, or word for anything else."""
+
+    kind: str
+    text: str
+    index: int = 0
+    """Number of the first register."""
+    dwords: int = 1
+    """Registers that the operand names."""
+    value: int = 0
+    """The constant, for kind int."""
+    is_literal: bool = False
+    """True for a constant that the encoding holds as 32 bits instead of inline."""
+    negate: bool = False
+    absolute: bool = False
+    sign_extend: bool = False
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """One instruction, ready for a semantics builder."""
+
+    source: Instruction
+    base: str
+    """Mnemonic without the suffix of its encoding."""
+    encoding: str
+    """e32, e64, dpp, sdwa, or empty."""
+    operands: tuple[Operand, ...]
+    modifiers: Mapping[str, str] = field(default_factory=dict)
+    """Modifier by name; the value is empty for a bare flag."""
+
+    @property
+    def pc(self) -> int:
+        """Address of the instruction in the code object."""
+        return self.source.address
+
+    @property
+    def text(self) -> str:
+        """The instruction as printed."""
+        return self.source.text
+
+    @property
+    def next_pc(self) -> int:
+        """Address behind the instruction."""
+        return self.source.address + self.source.size_bytes
+
+    def flag_list(self, name: str, count: int, default: int) -> tuple[int, ...]:
+        """Return a modifier such as ``op_sel:[0,1]`` as ``count`` numbers of 0 and 1."""
+        text = self.modifiers.get(name)
+        if text is None:
+            return (default,) * count
+        values = tuple(int(part) for part in re.findall(r"\d+", text))
+        return values + (default,) * (count - len(values))
+
+    def number(self, name: str, default: int = 0) -> int:
+        """Return a numeric modifier such as ``offset:16``."""
+        text = self.modifiers.get(name)
+        return default if text is None else int(text, 0)
+
+    def allow(self, *names: str) -> None:
+        """Refuse any modifier that is not among ``names``; ``Unsupported`` names the first."""
+        for name in self.modifiers:
+            if name not in names:
+                raise Unsupported(f'modifier "{name}"')
+
+
+class Unsupported(Exception):
+    """Raised by builders for a form that the model does not implement; carries what it is."""
+
+
+def decode(instruction: Instruction) -> Decoded:
+    """Split one disassembled instruction; ``Unsupported`` when an operand cannot be read."""
+    match = _ENCODING.search(instruction.mnemonic)
+    base = instruction.mnemonic[: match.start()] if match else instruction.mnemonic
+    encoding = match[1] if match else ""
+    if base in ("s_waitcnt", "s_endpgm", "s_sendmsg"):
+        return Decoded(instruction, base, encoding, ())
+    parts = _split_commas(instruction.operands)
+    modifiers: dict[str, str] = {}
+    if parts:
+        words = _split_blanks(parts[-1])
+        parts[-1] = words[0]
+        for word in words[1:]:
+            name, value = _read_modifier(word)
+            modifiers[name] = value
+    # An instruction without operands may still start with a modifier.
+    operands = tuple(_read_operand(part) for part in parts if part)
+    return Decoded(instruction, base, encoding, operands, modifiers)
+
+
+def _split_commas(text: str) -> list[str]:
+    parts, depth, start = [], 0, 0
+    for at, character in enumerate(text):
+        if character in "[(":
+            depth += 1
+        elif character in "])":
+            depth -= 1
+        elif character == "," and depth == 0:
+            parts.append(text[start:at].strip())
+            start = at + 1
+    last = text[start:].strip()
+    return [*parts, last] if last or parts else []
+
+
+def _split_blanks(text: str) -> list[str]:
+    """Split on blanks outside brackets."""
+    parts, depth, word = [], 0, ""
+    for character in text:
+        if character in "[(":
+            depth += 1
+        elif character in "])":
+            depth -= 1
+        if character == " " and depth == 0:
+            if word:
+                parts.append(word)
+            word = ""
+        else:
+            word += character
+    return [*parts, word] if word or not parts else parts
+
+
+def _read_modifier(word: str) -> tuple[str, str]:
+    match = _MODIFIER.fullmatch(word)
+    if match is None:
+        raise Unsupported(f'modifier "{word}"')
+    return match[1], match[2] or ""
+
+
+def _read_operand(text: str) -> Operand:
+    body, negate, absolute, extend = text, False, False, False
+    if body.startswith("-") and not _NUMBER.fullmatch(body) and not _FLOAT.fullmatch(body):
+        negate, body = True, body[1:]
+    if body.startswith("|") and body.endswith("|") and len(body) > 2:
+        absolute, body = True, body[1:-1]
+    if body.startswith("sext(") and body.endswith(")"):
+        extend, body = True, body[5:-1]
+    plain = _read_plain(body)
+    if plain.kind == "word" and (negate or absolute or extend):
+        raise Unsupported(f'operand "{text}"')
+    return Operand(
+        plain.kind,
+        text,
+        plain.index,
+        plain.dwords,
+        plain.value,
+        plain.is_literal,
+        negate,
+        absolute,
+        extend,
+    )
+
+
+def _read_plain(text: str) -> Operand:
+    if text.startswith("lit(") and text.endswith(")") and _NUMBER.fullmatch(text[4:-1]):
+        # A constant that would fit inline, but is encoded as a literal.
+        return Operand("int", text, value=int(text[4:-1], 0), is_literal=True)
+    if match := _REGISTER.fullmatch(text):
+        first = int(match[2] or match[3])
+        last = int(match[4] or first)
+        if match[1] == "ttmp" or last < first or last - first > 31:
+            raise Unsupported(f'operand "{text}"')
+        return Operand(match[1], text, first, last - first + 1)
+    if text in SCALAR_INDEX:
+        return Operand("s", text, SCALAR_INDEX[text], 2 if text in PAIRS else 1)
+    if _NUMBER.fullmatch(text):
+        value = int(text, 0)
+        is_literal = text.lstrip("-").startswith("0x") or not -16 <= value <= 64
+        return Operand("int", text, value=value, is_literal=is_literal)
+    if _FLOAT.fullmatch(text):
+        return Operand("float", text)
+    return Operand("word", text)
+
+
+def refuse(decoded: Instruction, location: str, what: str) -> BadInput:
+    """Return the error for an instruction that the model cannot execute."""
+    return BadInput(
+        f'cannot execute {what} in "{decoded.text}" at {decoded.address:#x}',
+        location=location,
+        hint="the functional model refuses what it does not implement, it never guesses",
+    )

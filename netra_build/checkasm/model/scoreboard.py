@@ -1,0 +1,203 @@
+"""Outstanding memory operations of one group of wavefronts: the counters behind s_waitcnt."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from netra_build.checkasm.model.arrays import LANES, Array
+from netra_build.checkasm.model.operands import Decoded
+
+VM_CAPACITY = 63
+LGKM_CAPACITY = 15
+
+SCALAR_LOADS_KEPT = 256
+"""More than can hold registers; any further ones are inert."""
+
+VM = "vm"
+DS = "ds"
+SM = "sm"
+
+SCALAR_BASE = 1 << 16
+"""Added to the number of a scalar register, so that one dictionary holds both kinds."""
+
+
+class Pending(NamedTuple):
+    """One memory operation that has been issued and not been waited for.
+
+    ``lanes`` is bool[waves, 64] of the lanes it works for, or None for all. ``registers`` are
+    rows of the vector register file, or ``SCALAR_BASE`` + scalar register.
+    """
+
+    serial: int
+    source: Decoded
+    queue: str
+    """The counter: VM, DS or SM."""
+    registers: tuple[int, ...] = ()
+    lanes: Array | None = None
+    present: Array | None = None
+    """bool[waves] of the wavefronts that issued it, or None for all."""
+    is_write: bool = False
+    """For LDS: a write that other wavefronts may only see after the wait."""
+    places: Array | None = None
+    """First LDS byte touched per lane: int64[places, waves, 64], or None."""
+    width: int = 0
+    """Bytes touched at each of the places."""
+    is_direct: bool = False
+    """A load from memory straight to LDS."""
+
+    def rows(self, chosen: Array) -> Pending | None:
+        """Return the part for the wave rows in ``chosen``; None when none of them issued it."""
+        present = None if self.present is None else self.present[chosen]
+        if present is not None and not present.any():
+            return None
+        return self._replace(
+            lanes=None if self.lanes is None else self.lanes[chosen],
+            present=present,
+            places=None if self.places is None else self.places[:, chosen],
+        )
+
+
+Slot = tuple[Pending, ...]
+"""What holds one place in a counter; more than one only after groups with different histories
+were joined."""
+
+
+def join_queues(left: list[Slot], right: list[Slot], sizes: tuple[int, int]) -> list[Slot]:
+    """Join two queues aligned at their newest end; ``sizes`` are the wave counts."""
+    length = max(len(left), len(right))
+    padded_left: list[Slot] = [()] * (length - len(left)) + left
+    padded_right: list[Slot] = [()] * (length - len(right)) + right
+    return [_join_slots(a, b, sizes) for a, b in zip(padded_left, padded_right, strict=True)]
+
+
+def _join_slots(left: Slot, right: Slot, sizes: tuple[int, int]) -> Slot:
+    by_serial = {p.serial: p for p in right}
+    result = []
+    for p in left:
+        other = by_serial.pop(p.serial, None)
+        result.append(_join_pending(p, other, sizes))
+    result.extend(_join_pending(None, p, sizes) for p in by_serial.values())
+    return tuple(result)
+
+
+def _join_pending(left: Pending | None, right: Pending | None, sizes: tuple[int, int]) -> Pending:
+    known = left or right
+    assert known is not None
+    sides = tuple(zip((left, right), sizes, strict=True))
+    lanes = np.concatenate([_lanes(side, size) for side, size in sides])
+    present = np.concatenate([_present(side, size) for side, size in sides])
+    places = None
+    if known.places is not None:
+        count = known.places.shape[0]
+        parts = [_places(side, size, count) for side, size in sides]
+        places = np.concatenate(parts, axis=1)
+    return known._replace(
+        lanes=None if lanes.all() else lanes,
+        present=None if present.all() else present,
+        places=places,
+    )
+
+
+def _lanes(side: Pending | None, size: int) -> Array:
+    if side is None:
+        return np.zeros((size, LANES), np.bool_)
+    return np.ones((size, LANES), np.bool_) if side.lanes is None else side.lanes
+
+
+def _present(side: Pending | None, size: int) -> Array:
+    if side is None:
+        return np.zeros(size, np.bool_)
+    return np.ones(size, np.bool_) if side.present is None else side.present
+
+
+def _places(side: Pending | None, size: int, count: int) -> Array:
+    if side is None or side.places is None:
+        return np.zeros((count, size, LANES), np.int64)
+    return side.places
+
+
+class Scoreboard:
+    """The queues of one group, oldest operation first, and the registers they hold back."""
+
+    def __init__(self) -> None:
+        self.vm: list[Slot] = []
+        self.ds: list[Slot] = []
+        self.sm: list[Slot] = []
+        self.by_register: dict[int, list[Pending]] = {}
+
+    def issue(self, pending: Pending, retire: Callable[[Slot], None]) -> None:
+        """Add an operation; a full counter first lets its oldest operation finish."""
+        slots: list[Slot] = getattr(self, pending.queue)
+        if pending.queue == VM and len(slots) >= VM_CAPACITY:
+            retire(slots.pop(0))
+        if pending.queue != VM and len(self.ds) + len(self.sm) >= LGKM_CAPACITY and self.ds:
+            # Scalar loads return in any order, so only LDS operations can be known to finish.
+            retire(self.ds.pop(0))
+        slots.append((pending,))
+        self.hold(pending)
+        if len(self.sm) > SCALAR_LOADS_KEPT:
+            self._forget_inert()
+
+    def _forget_inert(self) -> None:
+        """Drop old scalar loads whose registers were overwritten; a loop may issue any number."""
+        keep = len(self.sm) - LGKM_CAPACITY
+        old = [slot for slot in self.sm[:keep] if any(self._holds(p) for p in slot)]
+        self.sm[:keep] = old
+
+    def _holds(self, pending: Pending) -> bool:
+        return any(pending in self.by_register.get(key, ()) for key in pending.registers)
+
+    def hold(self, pending: Pending) -> None:
+        """Mark the registers of ``pending`` as held back."""
+        for register in pending.registers:
+            self.by_register.setdefault(register, []).append(pending)
+
+    def release(self, slot: Slot) -> list[int]:
+        """Forget the operations of ``slot``; return the registers nothing holds back any more."""
+        free = []
+        for pending in slot:
+            for register in pending.registers:
+                held = self.by_register.get(register)
+                if held is None:
+                    continue
+                if held[0].serial != pending.serial or len(held) > 1:
+                    held[:] = [p for p in held if p.serial != pending.serial]
+                    if held:
+                        continue
+                del self.by_register[register]
+                free.append(register)
+        return free
+
+    def due_vm(self, count: int) -> list[Slot]:
+        """Take out the operations that ``vmcnt(count)`` waits for."""
+        cut = max(len(self.vm) - count, 0)
+        due, self.vm = self.vm[:cut], self.vm[cut:]
+        return due
+
+    def due_lgkm(self, count: int) -> list[Slot]:
+        """Take out the operations that ``lgkmcnt(count)`` waits for."""
+        cut = max(len(self.ds) - count, 0)
+        due, self.ds = self.ds[:cut], self.ds[cut:]
+        if count == 0:
+            due, self.sm = due + self.sm, []
+        return due
+
+    def size_bytes(self) -> int:
+        """Return the memory of what is known lane by lane of the operations."""
+        arrays = (
+            array
+            for slot in (*self.vm, *self.ds, *self.sm)
+            for pending in slot
+            for array in (pending.lanes, pending.places)
+        )
+        return sum(array.nbytes for array in arrays if array is not None)
+
+    def rebuild(self) -> None:
+        """Recompute the held registers from the queues."""
+        self.by_register = {}
+        for slot in (*self.vm, *self.ds, *self.sm):
+            for pending in slot:
+                self.hold(pending)

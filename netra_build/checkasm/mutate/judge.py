@@ -1,0 +1,327 @@
+"""The judge: which check of the project catches a mutant, asked in the order of their cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import islice
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from netra_build.asm.objects.code_object import CodeObject, read_code_object
+from netra_build.asm.objects.disassembly import Disassembly, parse_disassembly
+from netra_build.checkasm.hazards.checker import check_code_object
+from netra_build.checkasm.hazards.conformity import all_facts
+from netra_build.checkasm.hazards.findings import ERROR
+from netra_build.checkasm.model.arith.transcendental import SECOND_NEAREST
+from netra_build.checkasm.model.findings import ENDLESS_LOOP
+from netra_build.checkasm.model.launch import DEFAULT_BUDGET, Options, Outcome, Prepared, prepare
+from netra_build.checkasm.mutate.mutant import ORDERING, Mutant, Source
+from netra_build.checkasm.mutate.proofs import Clean, identical, prove_ordering, prove_value
+from netra_build.checkasm.mutate.subject import Subject
+from netra_build.checkasm.numerics.scenario import Scenario
+from netra_build.checkasm.numerics.suite import RANDOM, entry_of, launches, second_launches
+from netra_build.core.errors import BadInput, NetraError, Refused
+
+ASSEMBLER = "assembler"
+STATIC = "static"
+CONFORM = "conform"
+MODEL = "model"
+DYNAMIC = "dynamic"
+NUMERICS = "numerics"
+LONG_RUN = "long run"
+GUARD_TEST = "guard"
+CHECKS = (ASSEMBLER, STATIC, CONFORM, MODEL, DYNAMIC, NUMERICS, LONG_RUN, GUARD_TEST)
+"""What can catch a mutant, in the order of asking; ``model`` refuses to execute it, ``long run``
+are random inputs of further seeds, beyond the launches of every build."""
+
+LONG_SEEDS = 6
+
+FEW_WAVES = 64
+"""Wavefronts of the reduced launch that comes first."""
+
+BUDGET_FACTOR = 16
+SPARE_BUDGET = 10_000
+
+Array = npt.NDArray[Any]
+
+
+class Tools(Protocol):
+    """What the judge needs of a tool chain."""
+
+    def assemble(self, unit: bytes, *, name: str = ...) -> bytes:
+        """Return the object of one unit."""
+
+    def link(self, objects: Sequence[bytes]) -> bytes:
+        """Return the code object."""
+
+    def disassemble(self, hsaco: bytes, *, label: str = ...) -> str:
+        """Return its listing."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What became of a mutant: the check that caught it, or a proof that nothing changed."""
+
+    mutant: Mutant
+    check: str
+    """Empty for a survivor and for an equivalent."""
+    detail: str
+    proof: str = ""
+
+    @property
+    def is_caught(self) -> bool:
+        """Tell whether a check flagged the mutant."""
+        return bool(self.check)
+
+    @property
+    def is_survivor(self) -> bool:
+        """Tell whether nothing flagged the mutant and nothing proves it harmless."""
+        return not self.check and not self.proof
+
+
+@dataclass(frozen=True)
+class _Built:
+    hsaco: bytes
+    code: CodeObject
+    listing: Disassembly
+    text: str
+
+    def disassemble(self, hsaco: bytes, *, label: str = "") -> str:
+        """Return the listing that is already there."""
+        return self.text
+
+
+@dataclass(frozen=True)
+class _Run:
+    """One launch: ``expected`` is what the outputs have to hold afterwards."""
+
+    scenario: Scenario
+    grid: tuple[int, int, int]
+
+
+@dataclass
+class _Machines:
+    """One kernel on the model, and on the model whose approximate results are second nearest."""
+
+    nearest: Prepared
+
+    @cached_property
+    def second(self) -> Prepared:
+        """Return the kernel on the second machine."""
+        return self.nearest.approximating(SECOND_NEAREST)
+
+    def of(self, scenario: Scenario) -> Prepared:
+        """Return the machine that a scenario is stated for."""
+        return self.second if scenario.is_second_nearest else self.nearest
+
+
+class Judge:
+    """Holds the unmutated kernel, its launches and what they take, and judges mutants."""
+
+    def __init__(self, subject: Subject, source: Source, tools: Tools) -> None:
+        """Run the unmutated kernel; raise ``Refused`` when a check is not silent about it."""
+        self.subject, self.source, self.tools = subject, source, tools
+        built = self._build(source.text())
+        self.symbol = built.code.kernels[0].symbol
+        self._refuse_errors(STATIC, self._static_errors(built))
+        self._refuse_errors(CONFORM, self._deviations(built))
+        self.clean = Clean(built.code, built.code.kernels[0], built.listing, source)
+        self.budget = DEFAULT_BUDGET
+        self.runs = tuple(self._runs(built)) if subject.tactic else ()
+
+    def judge(self, mutant: Mutant) -> Verdict:
+        """Return the verdict on one mutant."""
+        try:
+            built = self._build(self.source.text(mutant))
+        except NetraError as error:
+            return Verdict(mutant, ASSEMBLER, error.fact)
+        if identical(self.clean.code, built.code):
+            return Verdict(mutant, "", "", "the same .text, descriptor and metadata")
+        found = self._static_errors(built)
+        if found:
+            return Verdict(mutant, STATIC, found[0])
+        found = self._deviations(built)
+        if found:
+            return Verdict(mutant, CONFORM, found[0])
+        check, detail = self._execute(built, self.runs)
+        if check:
+            return Verdict(mutant, check, detail)
+        if mutant.kind in ORDERING:
+            return Verdict(mutant, "", "", prove_ordering(self.clean, mutant))
+        if self.subject.bounds is not None:
+            bounds = self.subject.bounds
+            proof = prove_value(self.clean, built.code, built.listing, mutant, bounds)
+            if proof:
+                return Verdict(mutant, "", "", proof)
+        check, detail = self._execute(built, self.long_runs)
+        return Verdict(mutant, LONG_RUN if check else "", detail)
+
+    # Building and static checks
+
+    def _build(self, unit: bytes) -> _Built:
+        hsaco = self.tools.link([self.tools.assemble(unit, name=self.source.name)])
+        text = self.tools.disassemble(hsaco)
+        code = read_code_object(hsaco, self.source.name)
+        return _Built(hsaco, code, parse_disassembly(text, self.source.name), text)
+
+    @staticmethod
+    def _static_errors(built: _Built) -> list[str]:
+        findings = check_code_object(built.code, built.listing)
+        return [f"{one.rule}: {one.message}" for one in findings if one.severity == ERROR]
+
+    def _deviations(self, built: _Built) -> list[str]:
+        """Return what of the code object is not as its contract states it."""
+        contract = self.subject.contract
+        if not contract:
+            return []
+        try:
+            facts = list(all_facts(built.code, {self.symbol: contract}, self.source.name))
+        except BadInput as error:
+            return [error.fact]
+        return [
+            f"{what} differs; expected {expected}, got {got}"
+            for what, expected, got in facts
+            if expected != got
+        ]
+
+    def _refuse_errors(self, check: str, found: list[str]) -> None:
+        if found:
+            raise Refused(
+                f"{check} checks flag the unmutated kernel",
+                location=self.source.name,
+                detail="\n".join(found),
+            )
+
+    # Executing
+
+    def _runs(self, built: _Built) -> Iterator[_Run]:
+        """Yield a reduced launch of the first scenario, then every launch of the quick suite."""
+        subject = self.subject
+        prepared = self._prepare(built)
+        words = (subject.tactic, subject.specialization)
+        scenarios = list(launches(*words, [subject.seed]))
+        self.is_approximate = prepared.nearest.has_approximate_results
+        if self.is_approximate:
+            scenarios += second_launches(*words, subject.seed)
+        # A mutant may run a multiple of what the unmutated kernel takes, but not forever.
+        self.budget = max([self._budget(prepared, scenario) for scenario in scenarios])
+        first = scenarios[0]
+        small = _reduced(first.grid, -(-first.block[0] * first.block[1] * first.block[2] // 64))
+        if small != first.grid:
+            outputs = _named(first, self._launch(prepared, first, small))
+            yield _Run(replace(first, expected=_written(first, outputs)), small)
+        yield from (_Run(scenario, scenario.grid) for scenario in scenarios)
+
+    @cached_property
+    def long_runs(self) -> tuple[_Run, ...]:
+        """The random case with further seeds, then the other cases with second nearest results.
+
+        They are made when the first mutant gets this far, and the unmutated kernel passes them.
+        """
+        subject = self.subject
+        if not subject.tactic:
+            return ()
+        words = (subject.tactic, subject.specialization)
+        seeds = range(subject.seed + 1, subject.seed + 1 + LONG_SEEDS)
+        further = list(islice(launches(*words, seeds), LONG_SEEDS))
+        if self.is_approximate:
+            cases = [one for one in entry_of(subject.tactic).cases if one != RANDOM]
+            further += second_launches(*words, subject.seed, cases)
+        prepared = self._prepare(self._build(self.source.text()))
+        for one in further:
+            self._budget(prepared, one)
+        return tuple(_Run(one, one.grid) for one in further)
+
+    def _prepare(self, built: _Built) -> _Machines:
+        return _Machines(prepare(built.hsaco, self.symbol, built, self.source.name))
+
+    def _budget(self, prepared: _Machines, scenario: Scenario) -> int:
+        """Run the unmutated kernel, which every check has to accept; return a mutant's budget."""
+        outcome = self._launch(prepared, scenario, scenario.grid)
+        check, detail = _flaw(scenario, outcome)
+        if check:
+            raise Refused(
+                f"{check} checks flag the unmutated kernel",
+                location=f"{self.source.name}: {scenario.label}",
+                detail=detail,
+            )
+        groups = scenario.grid[0] * scenario.grid[1] * scenario.grid[2]
+        return BUDGET_FACTOR * (outcome.report.wave_instructions // groups) + SPARE_BUDGET
+
+    def _launch(
+        self, prepared: _Machines, scenario: Scenario, grid: tuple[int, int, int]
+    ) -> Outcome:
+        values = list(scenario.values.values())
+        options = Options(budget=self.budget, seed=self.subject.seed, max_findings=1)
+        return prepared.of(scenario).launch(grid, scenario.block, values, options)
+
+    def _execute(self, built: _Built, runs: Iterable[_Run]) -> tuple[str, str]:
+        """Return the check that flags the mutant when it runs, and what it says."""
+        try:
+            prepared = self._prepare(built)
+            for run in runs:
+                outcome = self._launch(prepared, run.scenario, run.grid)
+                check, detail = _flaw(run.scenario, outcome)
+                if check:
+                    return check, f"{run.scenario.label}: {detail}"
+        except BadInput as error:
+            return MODEL, error.fact
+        return "", ""
+
+
+def _flaw(scenario: Scenario, outcome: Outcome) -> tuple[str, str]:
+    """Return the check that a finished launch fails, and what it says."""
+    if not outcome.report.is_clean:
+        kinds = outcome.report.counts
+        kind = next((one for one in kinds if one != ENDLESS_LOOP), ENDLESS_LOOP)
+        first = next((one.line() for one in outcome.report.findings), "")
+        return DYNAMIC, f"{kind}: {first}"
+    outputs = _named(scenario, outcome)
+    written = [scenario.values[name] for name in scenario.expected]
+    for name, value in scenario.values.items():
+        # An array may stand under two names, an input's and an output's.
+        if not isinstance(value, int) and not any(value is one for one in written):
+            # An input that nothing was stored to comes back as it is, which is quick to see.
+            is_kept = np.may_share_memory(outputs[name], value) or _same(outputs[name], value)
+            if not is_kept:
+                return NUMERICS, f'input "{name}" was written'
+    for result in scenario.compare(outputs):
+        if not result.is_equal:
+            return NUMERICS, result.line()
+    return "", ""
+
+
+def _same(left: Array, right: Array) -> bool:
+    bits = f"u{left.dtype.itemsize}"
+    return bool(np.array_equal(left.view(bits), np.ascontiguousarray(right).view(bits)))
+
+
+def _named(scenario: Scenario, outcome: Outcome) -> dict[str, Array]:
+    pointers = [name for name, value in scenario.values.items() if not isinstance(value, int)]
+    return dict(zip(pointers, outcome.outputs.values(), strict=True))
+
+
+def _reduced(grid: tuple[int, int, int], waves: int) -> tuple[int, int, int]:
+    """Return a part of the grid with at most ``FEW_WAVES`` wavefronts, x first."""
+    left = max(1, FEW_WAVES // waves)
+    sizes = []
+    for size in grid:
+        sizes.append(min(size, left))
+        left = max(1, left // sizes[-1])
+    return sizes[0], sizes[1], sizes[2]
+
+
+def _written(scenario: Scenario, outputs: Mapping[str, Array]) -> dict[str, Array]:
+    """Return the expectation of a reduced launch: elements it does not reach stay as they were."""
+    result = {}
+    for name, wanted in scenario.expected.items():
+        before = scenario.values[name]
+        assert not isinstance(before, int)
+        bits = f"u{before.dtype.itemsize}"
+        changed = np.ascontiguousarray(before).view(bits) != outputs[name].view(bits)
+        result[name] = np.where(changed, wanted, before)
+    return result

@@ -1,0 +1,126 @@
+"""Mutants and the kernel source that they are made from."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from netra_build.asm.source.lexer import lex
+from netra_build.asm.source.statement import Kind, Statement
+
+WAIT_DELETE = "wait-delete"
+WAIT_WEAKEN = "wait-weaken"
+NOP_SHRINK = "nop-shrink"
+NOP_DELETE = "nop-delete"
+BARRIER_DROP = "barrier-drop"
+SWAP = "swap-sources"
+IMMEDIATE = "immediate"
+MATRIX = "matrix-order"
+REGISTER = "register"
+DPP = "dpp-control"
+CONDITION = "condition"
+EXEC_BOUND = "exec-bound"
+DELETE = "instruction-delete"
+DESCRIPTOR = "descriptor"
+METADATA = "metadata"
+GUARD = "guard-drop"
+
+SUMMARY_BY_KIND = {
+    WAIT_DELETE: "an s_waitcnt is taken out",
+    WAIT_WEAKEN: "one count of an s_waitcnt is larger, up to no wait at all",
+    NOP_SHRINK: "an s_nop lasts one state less",
+    NOP_DELETE: "an s_nop is taken out",
+    BARRIER_DROP: "an s_barrier is taken out",
+    SWAP: "two sources change places",
+    IMMEDIATE: "an offset or a constant is one or one unit off",
+    MATRIX: "a matrix instruction's operands or lanes change places",
+    REGISTER: "an operand is the next register",
+    DPP: "a DPP control or mask is another one",
+    CONDITION: "a comparison or a branch asks for another condition",
+    EXEC_BOUND: "a lane mask ends one lane earlier or later",
+    DELETE: "an instruction is taken out",
+    DESCRIPTOR: "a value of the kernel descriptor is one granule or one off",
+    METADATA: "a size, an offset or a word of the metadata is another one",
+    GUARD: "a template's guard is taken out",
+}
+"""What each kind does, in the order of reports."""
+
+ORDERING = (WAIT_DELETE, WAIT_WEAKEN, NOP_SHRINK, NOP_DELETE, BARRIER_DROP)
+DECLARED = (DESCRIPTOR, METADATA)
+VALUE = (
+    *(SWAP, IMMEDIATE, MATRIX, REGISTER, DPP, CONDITION, EXEC_BOUND, DELETE),
+    *DECLARED,
+    GUARD,
+)
+KINDS = (*ORDERING, *VALUE)
+
+SMALL_KIND = 8
+"""A kind with at most this many mutants is not sampled, as long as the sample has room."""
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One fault: the statement ``index`` of a unit reads ``after`` instead of ``before``."""
+
+    kind: str
+    index: int
+    line: int
+    before: str
+    after: str
+    """Empty for a statement that is taken out."""
+
+    def change(self) -> str:
+        """Return both texts on one line."""
+        after = self.after.replace("\n", "; ")
+        return f"{self.before} -> {after}" if after else f"{self.before} -> (nothing)"
+
+
+@dataclass(frozen=True)
+class Source:
+    """One flat unit as statements; ``statements`` know their line in the author's file."""
+
+    name: str
+    statements: tuple[Statement, ...]
+
+    def instructions(self) -> list[int]:
+        """Return the indices of the instructions that can be mutated, outside macro bodies too."""
+        return [at for at, one in enumerate(self.statements) if one.kind is Kind.INSTRUCTION]
+
+    def is_plain(self) -> bool:
+        """Tell whether every instruction of the text is one instruction of the kernel."""
+        return not any(
+            one.depth or one.kind is Kind.MACRO_CALL or one.name.startswith((".if", ".macro"))
+            for one in self.statements
+        )
+
+    def text(self, mutant: Mutant | None = None) -> bytes:
+        """Return the unit, with the fault of ``mutant`` if there is one."""
+        lines = [one.text for one in self.statements]
+        if mutant is not None:
+            lines[mutant.index] = mutant.after
+        return "\n".join([*lines, ""]).encode()
+
+
+def read_unit(name: str, data: bytes) -> Source:
+    """Return a flat unit; raises what ``lex`` raises."""
+    return Source(name, lex(data, name, {}))
+
+
+def choose(mutants: Sequence[Mutant], count: int, seed: int) -> list[Mutant]:
+    """Return about ``count`` mutants in their order: all of a small kind, a share of the others.
+
+    The choice depends on ``seed`` and the mutants alone.
+    """
+    if len(mutants) <= count:
+        return list(mutants)
+    by_kind: dict[str, list[int]] = {}
+    for at, mutant in enumerate(mutants):
+        by_kind.setdefault(mutant.kind, []).append(at)
+    least = max(1, min(SMALL_KIND, count // len(by_kind)))
+    chosen: list[int] = []
+    for kind, places in by_kind.items():
+        share = max(least, -(-count * len(places) // len(mutants)))
+        generator = random.Random(f"{seed} {kind}")
+        chosen += generator.sample(places, min(share, len(places)))
+    return [mutants[at] for at in sorted(chosen)]

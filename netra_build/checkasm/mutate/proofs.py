@@ -1,0 +1,196 @@
+"""Proofs that a mutant changes nothing: the same bytes, the same results in every launch that the
+contract allows, or an ordering that is kept without it.
+
+The proof about waits follows the outstanding operations once more, without the wait analysis of
+``check``: a wait is redundant when nothing is outstanding that it could cover, when only stores
+are and the program ends, or when everything it could cover is a load into registers and the static
+analysis, which follows every path, finds no register of the mutant used too early.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from netra_build.asm.objects.code_object import CodeObject, Kernel
+from netra_build.asm.objects.disassembly import Disassembly
+from netra_build.checkasm.hazards.dataflow import run_forward
+from netra_build.checkasm.hazards.effects import Effects
+from netra_build.checkasm.hazards.flow import Block, Flow, build_flow
+from netra_build.checkasm.hazards.waits import wait_counts
+from netra_build.checkasm.mutate.intervals import Bounds, scalar_steps
+from netra_build.checkasm.mutate.mutant import (
+    NOP_DELETE,
+    NOP_SHRINK,
+    WAIT_DELETE,
+    WAIT_WEAKEN,
+    Mutant,
+    Source,
+)
+
+VM, LGKM = 0, 1
+NO_WAIT = (63, 15)
+_QUEUES = {"vmem": (VM,), "smem": (LGKM,), "ds": (LGKM,), "gws": (LGKM,), "flat": (VM, LGKM)}
+_ORDERED = ("vmem", "ds")
+_MEMORY = (*_QUEUES, "barrier", "message")
+
+State = tuple[tuple[tuple[int, int], int], ...]
+"""Instruction index and counter of each operation that may be outstanding, with its least age."""
+
+
+@dataclass(frozen=True)
+class Clean:
+    """The unmutated kernel."""
+
+    code: CodeObject
+    kernel: Kernel
+    listing: Disassembly
+    source: Source
+
+    @cached_property
+    def flow(self) -> Flow:
+        """Return the control flow of the kernel."""
+        return build_flow(self.kernel, self.listing)[0]
+
+    @cached_property
+    def outstanding(self) -> dict[int, dict[tuple[int, int], int]]:
+        """Return, for each wait, the operations that may be outstanding in front of it."""
+        return outstanding_at_waits(self.flow)
+
+    def instruction_of(self, index: int) -> int | None:
+        """Return the number of the instruction that statement ``index`` became, if it is known."""
+        places = self.source.instructions()
+        if not self.source.is_plain() or len(places) != len(self.flow.instructions):
+            return None
+        return places.index(index) if index in places else None
+
+
+def identical(left: CodeObject, right: CodeObject) -> bool:
+    """Tell whether two code objects hold the same code, descriptors and metadata."""
+    ours = [kernel.descriptor.normalised() for kernel in left.kernels]
+    theirs = [kernel.descriptor.normalised() for kernel in right.kernels]
+    return left.text == right.text and ours == theirs and left.metadata == right.metadata
+
+
+def prove_ordering(clean: Clean, mutant: Mutant) -> str:
+    """Return why a mutant of an ordering kind, about which all checks are silent, orders as before.
+
+    Empty when there is no proof.
+    """
+    if mutant.kind in (NOP_DELETE, NOP_SHRINK):
+        return "the wait-state table asks for no more states on any path"
+    number = clean.instruction_of(mutant.index)
+    if mutant.kind not in (WAIT_DELETE, WAIT_WEAKEN) or number is None:
+        return ""
+    counts = wait_counts(clean.flow.instructions[number])
+    waits = {VM: counts.vmcnt, LGKM: counts.lgkmcnt}
+    covered = [
+        index
+        for (index, counter), _ in clean.outstanding.get(number, {}).items()
+        if waits[counter] < NO_WAIT[counter]
+    ]
+    if not covered:
+        return "nothing that its counters cover is outstanding on any path"
+    effects = [clean.flow.effects[index] for index in covered]
+    has_barrier = any(one.kind == "barrier" for one in clean.flow.effects)
+    if all(_is_register_load(one, has_barrier) for one in effects):
+        return "it covers register loads only, and each is waited for again before its use"
+    if not _touches_memory_after(clean.flow, number):
+        return "the program ends behind it without another memory access or barrier"
+    return ""
+
+
+def prove_value(
+    clean: Clean, code: CodeObject, listing: Disassembly, mutant: Mutant, bounds: Bounds
+) -> str:
+    """Return why a scalar instruction gives what it gave, whatever was changed about it.
+
+    Up to the instruction both programs run alike, so that it is enough that it leaves the same
+    numbers in the same registers, SCC included. One that was taken out left what was there
+    already. Empty when there is no proof.
+    """
+    number = clean.instruction_of(mutant.index)
+    if number is None:
+        return ""
+    step = scalar_steps(clean.kernel, clean.flow, bounds).get(number)
+    if step is None or not step.is_settled:
+        return ""
+    if not mutant.after:
+        is_alike = step.before == step.after
+        return f"{step.first().low} is there already, in every launch of the contract" * is_alike
+    kernel = code.kernel(clean.kernel.symbol, clean.source.name)
+    flow = build_flow(kernel, listing)[0]
+    if len(flow.instructions) != len(clean.flow.instructions):
+        return ""
+    changed = scalar_steps(kernel, flow, bounds).get(number)
+    if changed is None or changed.after != step.after:
+        return ""
+    return f"the result is {step.first().low} either way in every launch of the contract"
+
+
+def _is_register_load(effects: Effects, has_barrier: bool) -> bool:
+    """Tell whether only the registers matter; behind a barrier others may overwrite the LDS."""
+    other = {"lds_dma", "lds_write", "store", "atomic", *(("lds_read",) if has_barrier else ())}
+    return bool(effects.writes) and not effects.traits & other
+
+
+def _touches_memory_after(flow: Flow, number: int) -> bool:
+    """Tell whether any instruction that may follow accesses memory or waits at a barrier."""
+    block_at = next(at for at, one in enumerate(flow.blocks) if one.start <= number < one.end)
+    later = set(range(number + 1, flow.blocks[block_at].end))
+    pending, seen = list(flow.blocks[block_at].successors), set[int]()
+    while pending:
+        at = pending.pop()
+        if at not in seen:
+            seen.add(at)
+            later |= set(range(flow.blocks[at].start, flow.blocks[at].end))
+            pending += flow.blocks[at].successors
+    return any(flow.effects[index].kind in _MEMORY for index in later)
+
+
+def outstanding_at_waits(flow: Flow) -> dict[int, dict[tuple[int, int], int]]:
+    """Return what may be outstanding in front of each ``s_waitcnt``, by instruction number.
+
+    An operation is known by its instruction and counter; its age is the least number of younger
+    in-order operations of that counter. Raises ``BudgetExceeded``.
+    """
+    found: dict[int, dict[tuple[int, int], int]] = {}
+
+    def transfer(block: Block, state: State) -> State:
+        ages = dict(state)
+        for index in range(block.start, block.end):
+            if flow.effects[index].kind == "wait":
+                found[index] = dict(ages)
+                counts = wait_counts(flow.instructions[index])
+                _retire(ages, {VM: counts.vmcnt, LGKM: counts.lgkmcnt}, flow)
+            else:
+                _issue(ages, index, flow.effects[index])
+        return tuple(sorted(ages.items()))
+
+    nothing: State = ()
+    run_forward(flow, nothing, transfer, _least, len)
+    return found
+
+
+def _least(left: State, right: State) -> State:
+    ages = dict(left)
+    for key, age in right:
+        ages[key] = min(age, ages.get(key, age))
+    return tuple(sorted(ages.items()))
+
+
+def _retire(ages: dict[tuple[int, int], int], counts: dict[int, int], flow: Flow) -> None:
+    for key in list(ages):
+        index, counter = key
+        is_ordered = flow.effects[index].kind in _ORDERED
+        due = counts[counter] == 0 or (is_ordered and ages[key] >= counts[counter])
+        if counts[counter] < NO_WAIT[counter] and due:
+            del ages[key]
+
+
+def _issue(ages: dict[tuple[int, int], int], index: int, effects: Effects) -> None:
+    for counter in _QUEUES.get(effects.kind, ()):
+        if effects.kind in _ORDERED:
+            for key in ages:
+                ages[key] += key[1] == counter
+        ages[index, counter] = 0

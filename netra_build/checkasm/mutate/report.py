@@ -1,0 +1,196 @@
+"""The report of a mutation run: a table by kind, survivors and proven equivalents, as text,
+JSON or Markdown."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from netra_build.checkasm.mutate.judge import ASSEMBLER, CHECKS, Verdict
+from netra_build.checkasm.mutate.mutant import KINDS, ORDERING, SUMMARY_BY_KIND, VALUE
+from netra_build.core.canonical_json import Json
+
+FORMAT = "netra-mutation-1"
+GROUPS = (("ordering", ORDERING), ("value", VALUE))
+_COLUMNS = ("kind", "possible", "made", *CHECKS, "equivalent", "survivors")
+
+
+@dataclass(frozen=True)
+class Score:
+    """How many mutants of some kinds were made, proven equivalent, caught, and by what."""
+
+    made: int
+    equivalent: int
+    survivors: int
+    caught_by: Counter[str]
+
+    @property
+    def caught(self) -> int:
+        """How many a check flagged."""
+        return self.made - self.equivalent - self.survivors
+
+    @property
+    def per_mille(self) -> int:
+        """Caught mutants of a thousand that are not proven equivalent, rounded down."""
+        return _per_mille(self.caught, self.made - self.equivalent)
+
+    @property
+    def per_mille_assembled(self) -> int:
+        """The same among the mutants that the assembler accepts."""
+        refused = self.caught_by[ASSEMBLER]
+        return _per_mille(self.caught - refused, self.made - self.equivalent - refused)
+
+
+@dataclass(frozen=True)
+class Result:
+    """All verdicts on one kernel. ``possible`` counts the mutants that could be made, by kind."""
+
+    name: str
+    tactic: str
+    seed: int
+    possible: Counter[str]
+    verdicts: tuple[Verdict, ...]
+
+    def score(self, kinds: Sequence[str]) -> Score:
+        """Return the score of some kinds together."""
+        chosen = [one for one in self.verdicts if one.mutant.kind in kinds]
+        return Score(
+            made=len(chosen),
+            equivalent=sum(not one.check and bool(one.proof) for one in chosen),
+            survivors=sum(one.is_survivor for one in chosen),
+            caught_by=Counter(one.check for one in chosen if one.check),
+        )
+
+    def survivors(self) -> list[Verdict]:
+        """Return the mutants that nothing flagged and nothing proves harmless."""
+        return [one for one in self.verdicts if one.is_survivor]
+
+    def equivalents(self) -> list[Verdict]:
+        """Return the mutants that are proven to change nothing."""
+        return [one for one in self.verdicts if not one.check and one.proof]
+
+
+def json_report(results: Sequence[Result]) -> dict[str, Json]:
+    """Return the report on some kernels as a JSON object."""
+    return {"format": FORMAT, "kernels": [_kernel(result) for result in results]}
+
+
+def _kernel(result: Result) -> dict[str, Json]:
+    groups: dict[str, Json] = {}
+    for name, kinds in GROUPS:
+        score = result.score(kinds)
+        groups[name] = {
+            "made": score.made,
+            "equivalent": score.equivalent,
+            "caught": score.caught,
+            "survivors": score.survivors,
+            "per_mille": score.per_mille,
+            "per_mille_assembled": score.per_mille_assembled,
+        }
+    return {
+        "source": result.name,
+        "tactic": result.tactic,
+        "seed": result.seed,
+        "groups": groups,
+        "kinds": {kind: _kind_row(result, kind) for kind in _kinds(result)},
+        "survivors": [_entry(one) for one in result.survivors()],
+        "equivalents": [_entry(one) for one in result.equivalents()],
+    }
+
+
+def text_report(result: Result) -> str:
+    """Return the report as text: what was made and caught, then every mutant that was not."""
+    lines = [f"{result.name}: seed {result.seed}"]
+    rows = list(_rows(result))
+    widths = [max(len(row[at]) for row in rows) for at in range(len(_COLUMNS))]
+    for row in rows:
+        cells = [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
+        lines.append("  ".join([row[0].ljust(widths[0]), *cells]))
+    lines += [_sentence(result, name, kinds) for name, kinds in GROUPS]
+    for verdict in result.survivors():
+        lines.append(f"survivor: {_place(result, verdict)}")
+    for verdict in result.equivalents():
+        lines.append(f"equivalent: {_place(result, verdict)} ({verdict.proof})")
+    return "\n".join(lines)
+
+
+def markdown_report(result: Result) -> str:
+    """Return the table and the lists of one kernel as Markdown."""
+    rows = list(_rows(result))
+    lines = [f"### {result.name}", ""]
+    lines += [f"| {' | '.join(rows[0])} |", "|---" * len(_COLUMNS) + "|"]
+    lines += [f"| {' | '.join(row)} |" for row in rows[1:]]
+    lines += [""]
+    lines += [f"- {_sentence(result, name, kinds)}" for name, kinds in GROUPS]
+    for title, found in (
+        ("Survivors", result.survivors()),
+        ("Proven equivalents", result.equivalents()),
+    ):
+        if found:
+            lines += ["", f"{title}:", "", "```"]
+            for one in found:
+                proof = f" ({one.proof})" if one.proof else ""
+                lines.append(f"{one.mutant.line}: {one.mutant.kind}: {one.mutant.change()}{proof}")
+            lines += ["```"]
+    return "\n".join([*lines, ""])
+
+
+def _per_mille(part: int, whole: int) -> int:
+    return 1000 * part // whole if whole else 1000
+
+
+def _kinds(result: Result) -> list[str]:
+    return [kind for kind in KINDS if result.possible[kind]]
+
+
+def _kind_row(result: Result, kind: str) -> dict[str, Json]:
+    score = result.score((kind,))
+    return {
+        "what": SUMMARY_BY_KIND[kind],
+        "possible": result.possible[kind],
+        "made": score.made,
+        "caught_by": {check: score.caught_by[check] for check in CHECKS if score.caught_by[check]},
+        "equivalent": score.equivalent,
+        "survivors": score.survivors,
+    }
+
+
+def _rows(result: Result) -> Iterator[tuple[str, ...]]:
+    """Yield the heading and one row for each kind that the kernel has."""
+    yield _COLUMNS
+    for kind in _kinds(result):
+        score = result.score((kind,))
+        counts = [result.possible[kind], score.made]
+        counts += [score.caught_by[check] for check in CHECKS]
+        counts += [score.equivalent, score.survivors]
+        yield (kind, *(str(count) if count else "-" for count in counts))
+
+
+def _sentence(result: Result, name: str, kinds: Sequence[str]) -> str:
+    score = result.score(kinds)
+    return (
+        f"{name}: {score.caught} of {score.made - score.equivalent} caught "
+        f"({_percent(score.per_mille)}; {_percent(score.per_mille_assembled)} of those that "
+        f"assemble), {score.equivalent} proven equivalent, {score.survivors} survivors"
+    )
+
+
+def _percent(per_mille: int) -> str:
+    return f"{per_mille // 10}.{per_mille % 10} %"
+
+
+def _place(result: Result, verdict: Verdict) -> str:
+    mutant = verdict.mutant
+    return f"{result.name}:{mutant.line}: {mutant.kind}: {mutant.change()}"
+
+
+def _entry(verdict: Verdict) -> dict[str, Json]:
+    mutant = verdict.mutant
+    entry: dict[str, Json] = {
+        "kind": mutant.kind,
+        "line": mutant.line,
+        "before": mutant.before,
+        "after": mutant.after,
+    }
+    return {**entry, "proof": verdict.proof} if verdict.proof else entry

@@ -1,0 +1,285 @@
+"""``netra kernels``: the static resource table of every specialization, as ``docs/kernels.md``."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from statistics import median
+
+from netra_build.asm.objects.code_object import read_code_object
+from netra_build.asm.objects.disassembly import Disassembly, parse_disassembly
+from netra_build.asm.objects.metadata import KernelMetadata
+from netra_build.asm.objects.resources import kernel_and_metadata
+from netra_build.asm.tools.toolchain import Toolchain
+from netra_build.build.graph.actions import Graph, Root
+from netra_build.build.run.carry_out import run_graph
+from netra_build.build.run.execute import Execution, Folders
+from netra_build.chains import made_actions
+from netra_build.checkasm.hazards.kernel_statistics import (
+    MIX,
+    code_of,
+    instruction_mix,
+    narrow_runs,
+    transfers,
+    waves_per_simd,
+    wide_share,
+)
+from netra_build.cli.author.kernel_minimums import SHAPE_BY_TACTIC
+from netra_build.cli.author.matrix_work import MatrixWork, matrix_work
+from netra_build.cli.places import add_library_root, add_toolchain, library_of, toolchain_of
+from netra_build.core.disk import RealDisk, sealed_folder
+from netra_build.formats.catalogs.catalog import load_catalog
+from netra_build.formats.catalogs.evidence import evidence_of
+from netra_build.formats.catalogs.golden import golden_sources
+from netra_build.formats.catalogs.library import Library
+from netra_build.formats.records.golden import GoldenSource
+from netra_build.formats.records.vocabulary import TARGET
+from netra_build.plan.units import Unit, tactic_id, tactic_units
+
+HELP = "print the static resource table of every kernel, or write it to docs/kernels.md"
+DOCUMENT = "docs/kernels.md"
+TEMPLATES = f"kernels/{TARGET}/templates"
+
+HEAD = """# Kernels
+
+Written by `./netra kernels --write` from the code objects; a test holds it to them. Nothing here
+was measured: it is what the machine code says.
+
+## Resources
+
+One row for each specialization. VGPR counts include AGPRs; LDS is the static size in bytes.
+*Waves* is how many wavefronts a SIMD can hold, and what limits them. A compute unit of gfx950 has
+four SIMDs with 512 VGPRs a lane (allotted by 8), 800 SGPRs (6 more than the code names are taken
+for VCC and the like), at most 8 wavefronts each, and 160 KiB of LDS (allotted by 1280 bytes); a
+work-group is resident as a whole. This is LLVM's model of the target (`GCNSubtarget` and
+`AMDGPUBaseInfo` of LLVM 22, the `Occupancy` that `llc` prints), but for the last point and for
+LDS, which `llc` does not round up; a test compares the two.
+"""
+MIX_HEAD = """
+## Instructions
+
+Instructions up to the last `s_endpgm`, by the unit that runs them: branches count as SALU, and
+*waits* are `s_waitcnt`, `s_nop` and `s_barrier`. *16-byte share* is the share of a lane's bytes
+that 16-byte loads and stores move, of all that vector memory and LDS instructions of the listing
+move (transposing LDS reads, which move 8 bytes by nature, left out). *Narrow* counts instructions
+that move part of a contiguous run of 16 bytes or more of a lane in smaller pieces; runs are
+followed over equal address registers, not through arithmetic on addresses.
+"""
+MATRIX_HEAD = """
+## Matrix instructions
+
+What one work-group runs for the shape, against the least that the shape needs: tiles of 16 rows
+times tiles of 16 columns times steps over K, with the largest instruction for the operands. The
+formulas stand in `netra_build/cli/author/kernel_minimums.py`; a test compares what is run with the
+functional model.
+"""
+TEMPLATE_HEAD = """
+## Templates
+
+Lines of each file, comments included, and how many of them are code. *With family* adds the files
+of its own family that a tactic's template includes.
+"""
+
+
+@dataclass(frozen=True)
+class KernelFacts:
+    """What the table says of one specialization."""
+
+    golden: GoldenSource
+    maturity: str
+    evidence: str
+    metadata: KernelMetadata
+    work_items: int
+    listing: Disassembly
+    work: MatrixWork | None
+
+    @property
+    def label(self) -> str:
+        """Tactic and variant."""
+        return self.golden.label
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add ``--write``."""
+    parser.add_argument("--write", action="store_true", help=f"write {DOCUMENT} instead")
+    add_library_root(parser)
+    add_toolchain(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Build every specialization in a folder that is removed, and print or write the table."""
+    library = library_of(options)
+    text = kernels_text(library, toolchain_of(options, library))
+    if options.write:
+        library.disk.write_bytes(library.root / DOCUMENT, text.encode())
+        print(f"{DOCUMENT} written")
+    else:
+        print(text, end="")
+    return 0
+
+
+def kernels_text(library: Library, tools: Toolchain) -> str:
+    """Return the document; ``BadInput`` when a matrix instruction has no formula."""
+    facts = kernel_facts(library, tools)
+    return "".join(
+        [
+            HEAD,
+            table(_RESOURCES, map(_resource_row, facts)),
+            MIX_HEAD,
+            table(("kernel", "all", *MIX, "16-byte share", "narrow"), map(_mix_row, facts)),
+            MATRIX_HEAD,
+            table(("kernel", "shape", "issued", "least", "ratio", "why"), _matrix_rows(facts)),
+            _formulas(facts),
+            TEMPLATE_HEAD,
+            _templates(library),
+        ]
+    )
+
+
+_RESOURCES = (
+    "kernel",
+    "VGPR",
+    "AGPR",
+    "SGPR",
+    "LDS",
+    "work-items",
+    "waves",
+    "maturity",
+    "evidence",
+)
+
+
+def kernel_facts(library: Library, tools: Toolchain) -> list[KernelFacts]:
+    """Build and read every specialization that has a golden source, by label."""
+    catalog = load_catalog(library, derive_pins=True)
+    catalog.require_sound()
+    units = [
+        unit
+        for tactic in catalog.tactics
+        if golden_sources(library, tactic_id(tactic))
+        for unit in tactic_units(library, tactic, Root.WORK, gate=False)
+    ]
+    actions = tuple(action for unit in units for action in made_actions(unit))
+    with sealed_folder() as work:
+        folders = Folders({Root.SOURCE: library.root, Root.WORK: work})
+        execution = Execution(Graph("kernels", actions), folders, RealDisk(), tools)
+        run_graph(execution)
+        facts = [_facts(library, unit, folders) for unit in units]
+    return sorted(facts, key=lambda item: item.label)
+
+
+def _facts(library: Library, unit: Unit, folders: Folders) -> KernelFacts:
+    member = unit.members[0]
+    golden = member.golden
+    if golden is None:
+        raise ValueError(f"{unit.name} has no golden source")
+    disk = RealDisk()
+    code = read_code_object(disk.read_bytes(folders.path(unit.hsaco)), unit.name)
+    _, metadata = kernel_and_metadata(code, member.symbol, unit.name)
+    listed = disk.read_bytes(folders.path(unit.metadata(".dis"))).decode()
+    listing = parse_disassembly(listed, unit.name)
+    return KernelFacts(
+        golden=golden,
+        maturity=member.instance.tactic.maturity,
+        evidence=_evidence(library, golden),
+        metadata=metadata,
+        work_items=member.threads,
+        listing=listing,
+        work=matrix_work(listing, SHAPE_BY_TACTIC.get(golden.tactic), golden.label),
+    )
+
+
+def _evidence(library: Library, golden: GoldenSource) -> str:
+    found = []
+    for record in evidence_of(library, golden):
+        is_ours = record.text_sha256 == golden.digests["text_sha256"]
+        what = f"{record.launches} launches" if is_ours else "of another .text"
+        found.append(f"{record.scope}, {what}")
+    return "; ".join(found) or "none"
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Return a Markdown table."""
+    lines = ["", f"| {' | '.join(columns)} |", "|---" * len(columns) + "|"]
+    lines += [f"| {' | '.join(str(cell) for cell in row)} |" for row in rows]
+    return "\n".join([*lines, ""])
+
+
+def _resource_row(facts: KernelFacts) -> Sequence[object]:
+    data = facts.metadata
+    lds = data.group_segment_fixed_size
+    waves, limit = waves_per_simd(data.vgpr_count, data.sgpr_count, lds, facts.work_items)
+    return (
+        f"`{facts.label}`",
+        data.vgpr_count,
+        data.agpr_count or 0,
+        data.sgpr_count,
+        lds,
+        facts.work_items,
+        f"{waves} ({limit})" if limit else waves,
+        facts.maturity,
+        facts.evidence,
+    )
+
+
+def _mix_row(facts: KernelFacts) -> Sequence[object]:
+    code = code_of(facts.listing)
+    mix = instruction_mix(code)
+    moved = transfers(code)
+    share = wide_share(moved)
+    shown = "-" if share is None else f"{round(100 * share)} %"
+    counts = [mix[column] for column in MIX]
+    return (f"`{facts.label}`", len(code), *counts, shown, len(narrow_runs(moved)))
+
+
+def _matrix_rows(facts: Iterable[KernelFacts]) -> Iterable[Sequence[object]]:
+    for item in facts:
+        if item.work is not None:
+            shape = SHAPE_BY_TACTIC[item.golden.tactic]
+            ratio = ratio_text(item.work.ratio)
+            work = item.work
+            yield f"`{item.label}`", shape.text, work.issued, work.least, ratio, shape.reason
+
+
+def ratio_text(ratio: Fraction) -> str:
+    """Return a ratio with two decimals, rounded up so that no bar is met by rounding."""
+    hundredths = -(-100 * ratio.numerator // ratio.denominator)
+    return f"{hundredths // 100}.{hundredths % 100:02}"
+
+
+def _formulas(facts: Iterable[KernelFacts]) -> str:
+    tactics = sorted({item.golden.tactic for item in facts if item.work is not None})
+    rows = [
+        (f"`{tactic}`", product.what, f"`{product.mnemonic}`", f"`{product.formula}`", passes)
+        for tactic in tactics
+        for product in SHAPE_BY_TACTIC[tactic].products
+        for passes in (product.passes,)
+    ]
+    return table(("tactic", "product", "instruction", "least of one pass", "passes"), rows)
+
+
+def _templates(library: Library) -> str:
+    folder = library.root / TEMPLATES
+    names = [
+        path.relative_to(folder).as_posix() for path in library.disk.files_under(folder, ".inc")
+    ]
+    counts = {name: line_counts(library.read(f"{TEMPLATES}/{name}").decode()) for name in names}
+    leaves = {tactic.template: tactic for tactic in load_catalog(library, derive_pins=True).tactics}
+    rows = []
+    for name, (lines, code) in counts.items():
+        leaf = leaves.get(f"{TEMPLATES}/{name}")
+        files = [file.removeprefix(f"{TEMPLATES}/") for file, _ in leaf.closure] if leaf else []
+        family = [counts[file][0] for file in files if file.split("/")[0] == name.split("/")[0]]
+        rows.append((f"`{name}`", lines, code, sum(family) or ""))
+    lengths = [counts[name.removeprefix(f"{TEMPLATES}/")][0] for name in leaves]
+    middle, longest = median(lengths or [0]), max(lengths, default=0)
+    said = f"Templates of tactics: median {middle:g} lines, longest {longest}."
+    return f"{table(('file', 'lines', 'code', 'with family'), rows)}\n{said}\n"
+
+
+def line_counts(text: str) -> tuple[int, int]:
+    """Return the lines of a template, and those that are neither blank nor comment alone."""
+    lines = text.split("\n")[:-1]
+    return len(lines), sum(bool(line.split("//")[0].strip()) for line in lines)

@@ -1,0 +1,154 @@
+"""``netra new-tactic FAMILY NAME``: lay out a tactic that builds and passes its checks."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from typing import Any
+
+from netra_build.asm.objects.code_object import read_code_object
+from netra_build.asm.objects.seal import seal
+from netra_build.asm.source.closure import Closure, include_closure
+from netra_build.asm.source.flatten import flatten
+from netra_build.asm.tools.toolchain import Toolchain
+from netra_build.authoring.skeleton import (
+    DEFAULT_ARGUMENTS,
+    Skeleton,
+    abi_record,
+    catalog_entry,
+    plan_skeleton,
+    skeleton_files,
+)
+from netra_build.cli.places import add_library_root, add_toolchain, library_of, toolchain_of
+from netra_build.cli.prove.golden_accept import refuse_indirection
+from netra_build.core.canonical_json import pretty_bytes
+from netra_build.core.digests import sha256_hex
+from netra_build.core.disk import confined_path
+from netra_build.core.errors import BadInput, NetraError
+from netra_build.formats.catalogs.library import Library
+from netra_build.formats.fields import Fields
+from netra_build.formats.records.golden import GoldenSource
+from netra_build.formats.records.vocabulary import FORMAT_CATALOG, TARGET, WAVE_SIZE
+from netra_build.stages.prove_golden import golden_digests
+
+HELP = "FAMILY NAME: lay out a new tactic, which builds and passes, in a checkout of the project"
+REASON = "laid out by netra new-tactic"
+STATEMENTS = "netra_build/checkasm/numerics/tactics"
+NO_EVIDENCE = {"evidence_root": "evidence/none", "lock_name": "none", "lock_sha256": "0" * 64}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the names and the kernargs."""
+    parser.add_argument("family", help="dotted, as moe.silu_quant; the first word is its folder")
+    parser.add_argument("name", help="tactic id, without target")
+    parser.add_argument("--operation", metavar="OP", help="operation it serves; default: NAME")
+    parser.add_argument(
+        "--arguments",
+        nargs="+",
+        default=[],
+        metavar="NAME:ACCESS",
+        help="kernargs in order; ACCESS is read, write, read_write (arrays), u32 or f32; "
+        f"default: {' '.join(DEFAULT_ARGUMENTS)}",
+    )
+    add_library_root(parser)
+    add_toolchain(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Write all files or none, print their names and what comes next."""
+    plan = plan_skeleton(options.family, options.name, options.operation, options.arguments)
+    library = library_of(options)
+    _refuse_known(library, plan)
+    files = skeleton_files(plan)
+    files[plan.abi] = pretty_bytes(abi_record(plan))
+    golden = _golden_record(plan, files, toolchain_of(options, library))
+    files[golden.expect] = pretty_bytes(golden.document())
+    _refuse_existing(library, files)
+    files[plan.catalog] = pretty_bytes(_catalog(library, plan, files))
+    _write_all(library, files)
+    for name in files:
+        print(name)
+    print(f"\nnext: scons tactic={plan.name}; then write the golden source, see docs/authoring.md")
+    return 0
+
+
+def _refuse_known(library: Library, plan: Skeleton) -> None:
+    """Refuse a tactic id that a catalog has, and a library without room for its statement."""
+    if not library.disk.is_folder(library.root / STATEMENTS):
+        raise BadInput(
+            "library keeps no numeric statements",
+            location=str(library.root / STATEMENTS),
+            hint="a tactic is laid out in a checkout of the project",
+        )
+    for name in library.json_names(f"manifests/{TARGET}/tactics"):
+        entries = library.read_object(name).get("tactics")
+        for entry in entries if isinstance(entries, list) else []:
+            if isinstance(entry, dict) and entry.get("id") == plan.name:
+                raise BadInput(f'tactic "{plan.name}" exists', location=library.location(name))
+
+
+def _refuse_existing(library: Library, files: Mapping[str, bytes]) -> None:
+    for name in files:
+        path = confined_path(library.root, name, library.location(name))
+        if library.disk.is_file(path) or library.disk.is_folder(path):
+            raise BadInput("file exists", location=library.location(name))
+
+
+def _golden_record(plan: Skeleton, files: Mapping[str, bytes], tools: Toolchain) -> GoldenSource:
+    """Assemble the golden source and return its record, as ``netra golden accept`` does."""
+    name = f"{plan.golden_folder}/kernel.s"
+    refuse_indirection(files[name], name)
+    data = seal(tools.link([tools.assemble(flatten(files[name], Closure({}, ()), name))]))
+    symbol = read_code_object(data, name).kernels[0].symbol
+    digests = golden_digests(data, symbol, name)
+    return GoldenSource(plan.name, "", plan.golden_folder, symbol, {}, digests, (REASON,))
+
+
+def _catalog(library: Library, plan: Skeleton, files: Mapping[str, bytes]) -> dict[str, Any]:
+    """Return the family's catalog with the tactic added, or a catalog of its own."""
+
+    def read(name: str) -> bytes:
+        return files[name] if name in files else library.read(name, plan.template)
+
+    closure = include_closure(plan.template, read, plan.template)
+    entry = catalog_entry(plan, sha256_hex(files[plan.template]), closure.source_closure_sha256)
+    document: dict[str, Any] = _empty_catalog()
+    if library.disk.is_file(library.root / plan.catalog):
+        document = library.read_object(plan.catalog)
+        if document.get("format") != FORMAT_CATALOG:
+            raise BadInput("file is no tactic catalog", location=library.location(plan.catalog))
+    document.setdefault("evidence_sets", {}).setdefault("none", NO_EVIDENCE)
+    tactics = Fields(document, library.location(plan.catalog)).array("tactics")
+    document["tactics"] = [*tactics, entry]
+    return document
+
+
+def _empty_catalog() -> dict[str, Any]:
+    return {
+        "format": FORMAT_CATALOG,
+        "catalog_version": 1,
+        "target": TARGET,
+        "wave_size": WAVE_SIZE,
+        "default_evidence_set": "none",
+        "evidence_sets": {},
+        "policy": {
+            "instances_generated_into_build_only": True,
+            "model_names_in_computational_identity": False,
+            "runtime_specialization": False,
+        },
+        "tactics": [],
+    }
+
+
+def _write_all(library: Library, files: Mapping[str, bytes]) -> None:
+    """Write every file, the catalog last; take back what was written when one cannot be."""
+    written = []
+    try:
+        for name, data in files.items():
+            library.disk.write_bytes(library.root / name, data)
+            written.append(library.root / name)
+    except NetraError:
+        for path in written:
+            library.disk.remove(path)
+            library.disk.remove_empty_folder(path.parent)
+        raise

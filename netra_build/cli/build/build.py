@@ -1,0 +1,67 @@
+"""``netra build``: the code objects of an engine directory, or the whole product of a recipe.
+
+A recipe whose product is as it was left is answered before the rest of the package is loaded.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+from pathlib import Path
+from typing import Any
+
+from netra_build.build.freshness import up_to_date as front_door
+from netra_build.cli.place_options import add_recipe
+from netra_build.cli.waiting import wait_for_build
+
+HELP = "build the code objects of an engine directory, or the product of a recipe"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the recipe's options; an engine directory takes those of places only."""
+    add_recipe(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Say that there is nothing to do, or build in full."""
+    request = request_of(options)
+    roots = [options.library_root] if options.library_root else [*_around(Path.cwd())]
+    for build in front_door.builds_in(roots):
+        wait_for_build(build)
+        verdicts = [front_door.judge(build, request, os.environ)]
+        verdicts += [
+            front_door.judge(build, same, os.environ, by_another=True)
+            for same in same_by_scons(options, str(Path(build).absolute().parent))
+        ]
+        for verdict in verdicts:
+            if not verdict.reason:
+                print("\n".join([*verdict.said, verdict.line()]))
+                return 0
+    module: Any = importlib.import_module("netra_build.cli.build.build_fully")
+    status: int = module.run(options, request)
+    return status
+
+
+def request_of(options: argparse.Namespace) -> dict[str, Any]:
+    """Return all that the command line asks for, and what runs it, as plain JSON."""
+    asked = {"options": dict(vars(options)), "folder": str(Path.cwd())}
+    return {"front": "netra build", **asked, **front_door.running_code()}
+
+
+def same_by_scons(options: argparse.Namespace, root: str) -> list[front_door.Request]:
+    """Return the requests to SCons that ask for the same, made in the library's folder.
+
+    Only a name means the same wherever it is said, and only without options.
+    """
+    name = options.engine
+    given = [value for key, value in vars(options).items() if key not in ("engine", "library_root")]
+    if any(given) or "/" in name or name.endswith((".yaml", ".json")):
+        return []
+    return [front_door.scons_request(root, {kind: name}, []) for kind in ("engine", "recipe")]
+
+
+def _around(folder: Path) -> list[str]:
+    """Return where the kernel library may be: here, above, and around this package."""
+    package = Path(front_door.__file__).parents[2]
+    return [str(place) for place in (folder, *folder.parents, *package.parents)]

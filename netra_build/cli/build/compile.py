@@ -1,0 +1,95 @@
+"""``netra compile``: a model description and a profile become an engine directory."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from netra_build.cli.kept import say_kept
+from netra_build.cli.library_option import add_library_root, library_anchors
+from netra_build.core.canonical_json import canonical_text, parse_object
+from netra_build.core.collector import collector_paused
+from netra_build.core.disk import RealDisk
+from netra_build.core.errors import BadInput
+from netra_build.core.output_folder import publish_folder
+from netra_build.formats.records.vocabulary import PLACEMENTS, TARGET
+from netra_build.plan.documents import engine_files
+from netra_build.plan.expected_files import former_files
+from netra_build.plan.former_sources import kept_sources
+from netra_build.plan.session import CompileRequest, plan_request
+
+NAME = "compile"
+HELP = "turn a model description and a profile into an engine directory"
+
+OWN_FOLDERS = ("generated/", "hsaco/", "metadata/")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("--model", type=Path, required=True, help="model description (JSON)")
+    parser.add_argument("--target", required=True, help=f'only "{TARGET}"')
+    parser.add_argument("--profile", required=True, help="name of a shape profile")
+    parser.add_argument("--output", type=Path, required=True, help="engine directory to write")
+    parser.add_argument("--checkpoint-hash", help="SHA-256 of the checkpoint, recorded")
+    parser.add_argument("--golden-artifact-root", type=Path, help="folder of golden code objects")
+    parser.add_argument(
+        "--allow-experimental", action="store_true", help="let experiments be selected"
+    )
+    parser.add_argument(
+        "--placement", choices=PLACEMENTS, default="first_use", help="how buffers are placed"
+    )
+    parser.add_argument(
+        "--strict", action="store_true", help="refuse what the published compiler lets through"
+    )
+    parser.add_argument(
+        "--replace", action="store_true", help="remove the sources of another model's engine too"
+    )
+    add_library_root(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Compile and print the engine's id as one JSON line."""
+    with collector_paused():
+        return _run(options)
+
+
+def _run(options: argparse.Namespace) -> int:
+    if options.target != TARGET:
+        raise BadInput(
+            "unknown target", location="--target", expected=f'"{TARGET}"', got=f'"{options.target}"'
+        )
+    request = CompileRequest(
+        model=options.model,
+        profile=options.profile,
+        library_root=options.library_root,
+        golden_root=options.golden_artifact_root,
+        checkpoint_hash=options.checkpoint_hash,
+        allow_experimental=options.allow_experimental,
+        strict=options.strict,
+        placement=options.placement,
+    )
+    plan = plan_request(RealDisk(), request, library_anchors())
+    files = engine_files(plan)
+    for problem in plan.problems:
+        print(f"netra: warning: {problem.line()}", file=sys.stderr)
+    kept = {} if options.replace else kept_sources(options.output, RealDisk(), files)
+    former = former_files(options.output, RealDisk())
+    publish_folder(
+        options.output, files | kept, ("generated",), lambda name: _is_ours(name, former)
+    )
+    if kept:
+        say_kept(options.output, tuple(kept))
+    engine = parse_object(files["engine.json"], "engine.json")
+    result = {
+        "engine": str(options.output),
+        "engine_id": engine["engine_id"],
+        "validation_status": engine["validation_status"],
+    }
+    print(canonical_text(result), end="")
+    return 0
+
+
+def _is_ours(name: str, former: frozenset[str]) -> bool:
+    """Tell whether an entry of the output folder may be replaced; empty folders of ours may."""
+    return name in former or (name.endswith("/") and name.startswith(OWN_FOLDERS))

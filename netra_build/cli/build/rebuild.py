@@ -1,0 +1,99 @@
+"""``netra rebuild RECIPE``: run every stage of a product, whatever exists, without SCons."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass
+from os.path import normpath
+from pathlib import Path
+
+from netra_build.build.freshness.input_trace import Looks, absolute
+from netra_build.build.graph.actions import Graph, Root
+from netra_build.build.run.carry_out import run_graph
+from netra_build.build.run.execute import Execution, Folders
+from netra_build.cli.place_options import add_recipe
+from netra_build.cli.places import library_of, toolchain_of
+from netra_build.cli.waiting import wait_for_build
+from netra_build.core.disk import RealDisk, sealed_folder
+from netra_build.core.errors import BadInput
+from netra_build.formats.catalogs.library import Library
+from netra_build.formats.records.build_recipe import ObjectsRecipe
+from netra_build.requests import EngineRequest, engine_graph, find_recipe, objects_graph
+
+HELP = "build a product from nothing, every stage once, without SCons"
+
+
+@dataclass(frozen=True)
+class Rebuilt:
+    """What a rebuild made: the product, and the digest of each of its files by path."""
+
+    execution: Execution
+    out: Path
+    written: dict[str, str]
+
+    def line(self) -> str:
+        """Return the closing line."""
+        graph = self.execution.graph
+        return f"{graph.name}: {len(graph.actions)} actions, product in {self.out}"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the recipe and its options."""
+    add_recipe(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Build the product of a recipe."""
+    print(rebuild(options, library_of(options)).line())
+    return 0
+
+
+def rebuild(options: argparse.Namespace, library: Library, looks: Looks | None = None) -> Rebuilt:
+    """Build the product; intermediate files lie in a folder that is removed.
+
+    What it is made from is noted in ``looks``. Raises what planning and the stages raise.
+    """
+    graph, kind = _graph(options, library)
+    out = Path(normpath(options.out) if options.out else library.root / "build" / kind / graph.name)
+    tools = toolchain_of(options, library, looks)
+    wait_for_build(f"{library.root}/build")
+    with sealed_folder() as work:
+        paths = {
+            Root.SOURCE: library.root,
+            Root.WORK: work,
+            Root.OUT: out,
+            Root.EXTERNAL: Path(options.golden_root or "."),
+        }
+        alone = not options.out
+        execution = Execution(graph, Folders(paths), RealDisk(), tools, has_own_folder=alone)
+        if execution.product is not None:
+            execution.product.refuse_foreign()
+        _note_sources(execution, looks or Looks())
+        written = run_graph(execution)
+    kept = {path: digest for path, digest in written.items() if not path.startswith(f"{work}/")}
+    return Rebuilt(execution, out, kept)
+
+
+def _note_sources(execution: Execution, looks: Looks) -> None:
+    for action in execution.graph.actions:
+        for _, place in (*action.inputs, *action.hints):
+            if place not in execution.graph.producers:
+                looks.saw_file(absolute(execution.folders.path(place)))
+
+
+def _graph(options: argparse.Namespace, library: Library) -> tuple[Graph, str]:
+    """Return the graph of what is asked for, and the folder that its kind of product lies in."""
+    asked = options.engine
+    if not asked.endswith(".json") and isinstance(find_recipe(library, asked), ObjectsRecipe):
+        for name in ("profile", "golden_root"):
+            if getattr(options, name):
+                shown = name.replace("_", "-")
+                raise BadInput(f"--{shown} is for engines, not for code objects", location=asked)
+        return objects_graph(library, asked, locked=options.locked), "recipes"
+    request = EngineRequest(
+        recipe=asked,
+        profile=options.profile,
+        golden_root=options.golden_root,
+        locked=options.locked,
+    )
+    return engine_graph(library, request), "engines"

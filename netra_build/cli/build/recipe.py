@@ -1,0 +1,56 @@
+"""``netra recipe``: build the code objects of a published deployment recipe."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from netra_build.cli.places import add_toolchain, toolchain_of
+from netra_build.core.canonical_json import canonical_text
+from netra_build.core.disk import RealDisk
+from netra_build.core.output_folder import publish_folder
+from netra_build.formats.catalogs.catalog import load_catalog
+from netra_build.formats.catalogs.library import open_library
+from netra_build.formats.recipes.deployment import read_deployment
+from netra_build.plan.deployment import RESULT, build_deployment, plan_deployment
+
+NAME = "recipe"
+HELP = "build the code objects of a deployment recipe and compare them with their locks"
+OWN_SUFFIXES = (".o", ".hsaco", ".dis", ".metadata", ".text")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("--repo-root", type=Path, required=True, help="kernel library root")
+    parser.add_argument(
+        "--deployment", type=Path, required=True, help="recipe, relative to the root"
+    )
+    parser.add_argument("--output", type=Path, required=True, help="folder to write")
+    parser.add_argument(
+        "--allow-unlocked-experiments",
+        action="store_true",
+        help="build experiments whose lock is 64 zeros",
+    )
+    add_toolchain(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Build all artifacts, or none, and print their count as one JSON line."""
+    disk = RealDisk()
+    library = open_library(disk, options.repo_root, ())
+    path = options.repo_root / options.deployment
+    deployment = read_deployment(disk.read_bytes(path), str(path))
+    catalog = load_catalog(library)
+    plans = plan_deployment(deployment, catalog, allow_unlocked=options.allow_unlocked_experiments)
+    files = build_deployment(deployment, plans, catalog, toolchain_of(options, library))
+    publish_folder(options.output, files, ("generated",), is_recipe_file)
+    result = {"output": str(options.output), "artifacts": len(plans)}
+    print(canonical_text(result), end="")
+    return 0
+
+
+def is_recipe_file(name: str) -> bool:
+    """Tell whether an output folder may hold ``name``, so that it may be replaced."""
+    if name.startswith("generated/"):
+        return name.endswith((".s", "/"))
+    return name == RESULT or ("/" not in name and name.endswith(OWN_SUFFIXES))

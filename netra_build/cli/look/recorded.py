@@ -1,0 +1,162 @@
+"""What was built in a build folder, as its record of runs knows it, planned again as it is now."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from netra_build.asm.native.session import with_native_part
+from netra_build.asm.tools.toolchain import find_toolchain
+from netra_build.build.explain.graph_view import GraphView, graph_view
+from netra_build.build.explain.upcoming import upcoming
+from netra_build.build.freshness.freshness import Standing
+from netra_build.build.freshness.output_record import FILE_NAME as OUTPUTS_NAME
+from netra_build.build.freshness.output_record import OutputRecord
+from netra_build.build.graph.actions import Graph, Root
+from netra_build.build.record.run_record import FILE_NAME, RunRecord
+from netra_build.build.run.execute import Execution, Folders
+from netra_build.core.disk import RealDisk, work_in
+from netra_build.core.errors import BadInput, DamagedStore, NetraError
+from netra_build.core.nearest import nearest_hint
+from netra_build.formats.catalogs.library import Library, open_library
+from netra_build.releasing import ReleaseRequest, plan_release, plan_report
+from netra_build.requests import asked_graph
+
+WORK = "work"
+RELEASE, REPORT = "release", "report "
+"""What a request of a package, and of a page, is recorded as."""
+
+NEEDED = {Root.SOURCE, Root.WORK, Root.OUT}
+
+
+def add_build(parser: argparse.ArgumentParser) -> None:
+    """Add ``--build``."""
+    parser.add_argument("--build", metavar="DIR", default="build", help="default: build")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One request on record, with the name of its graph."""
+
+    graph: str
+    what: str
+    asked: str | None
+    options: dict[str, Any]
+    folders: dict[str, str]
+    build: str
+    toolchain: str
+
+    def execution(self, record: RunRecord) -> Execution:
+        """Plan the request again; raises what planning raises."""
+        local, paths = Path(".toolchain"), {Root(r): Path(p) for r, p in self.folders.items()}
+        library = open_library(RealDisk(), paths[Root.SOURCE], ())
+        rocm = os.environ.get("ROCM_PATH", "")
+        programs = find_toolchain(
+            Path(self.toolchain) if self.toolchain else None,
+            rocm_path=Path(rocm) if rocm else None,
+            local=local,
+            path=os.environ.get("PATH", ""),
+        )
+        tools = with_native_part(programs, local / "native")
+        try:
+            graph = self._graph(library)
+        except TypeError:  # an option that there is no more
+            raise _of_another_form(record.path) from None
+        return Execution(graph, Folders(paths), RealDisk(), tools, runs=record)
+
+    def _graph(self, library: Library) -> Graph:
+        if self.what == RELEASE and self.asked is not None:
+            return plan_release(library, ReleaseRequest(recipe=self.asked, **self.options))
+        is_report = self.what.startswith(REPORT)
+        graph = asked_graph(library, self.what.removeprefix(REPORT), self.asked, self.options)
+        return plan_report(library, graph) if is_report else graph
+
+
+class Recorded:
+    """A build folder: its record, and what was asked for in it.
+
+    Its paths are relative to the folder in which SCons ran, which becomes the working folder.
+    """
+
+    def __init__(self, build: Path) -> None:
+        """Read the record; raises ``BadInput`` when nothing was built in ``build``."""
+        folder = build.absolute()
+        record = RunRecord(folder / WORK / FILE_NAME, RealDisk())
+        requests = record.requests().values()
+        if not requests:
+            raise BadInput(
+                "no build is on record here",
+                location=str(build),
+                hint="build something first, or name the build folder with --build",
+            )
+        self.record = record
+        self._outputs = OutputRecord(folder / WORK / OUTPUTS_NAME, RealDisk())
+        self.asked = [_asked(one, record.path) for one in requests]
+        self.base = _base(folder, Path(self.asked[0].build))
+        work_in(self.base)
+
+    def executions(self, is_wanted: Callable[[Asked], bool]) -> Iterator[Execution]:
+        """Yield the plans of the requests that are wanted.
+
+        A request that cannot be planned any more is left out, unless it is the only one.
+        """
+        wanted = [one for one in self.asked if is_wanted(one)]
+        for one in wanted:
+            try:
+                yield one.execution(self.record)
+            except NetraError:
+                if len(wanted) == 1:
+                    raise
+
+    def standing(self, executions: Sequence[Execution]) -> Standing:
+        """Return what a build with the tools of these plans, which share them, would let stand."""
+        identity = executions[0].tools.identity() if executions else {}
+        return Standing(self._outputs, RealDisk(), identity)
+
+
+def recorded_view(build: Path, product: str) -> GraphView:
+    """Return how the actions of one product stand; ``BadInput`` when it was not built here.
+
+    ``product`` is its name or its folder.
+    """
+    recorded = Recorded(build)
+    name = Path(product).name
+    known = {one.graph for one in recorded.asked}
+    if name not in known:
+        raise BadInput(
+            f'"{product}" was not built here', location=str(build), hint=nearest_hint(name, known)
+        )
+    executions = list(recorded.executions(lambda one: one.graph == name))[:1]
+    return graph_view(name, upcoming(executions, recorded.standing(executions)).values())
+
+
+def _asked(document: Any, path: Path) -> Asked:
+    """Return a request from its form on record; ``DamagedStore`` for any other form."""
+    texts, tables = ("graph", "what", "build", "toolchain"), ("options", "folders")
+    is_whole = isinstance(document, Mapping) and set(document) == set(Asked.__dataclass_fields__)
+    if not (
+        is_whole
+        and all(isinstance(document[name], str) for name in texts)
+        and isinstance(document["asked"], str | None)
+        and all(isinstance(document[name], dict) for name in tables)
+        and NEEDED <= set(document["folders"]) <= set(Root)
+        and all(isinstance(folder, str) for folder in document["folders"].values())
+    ):
+        raise _of_another_form(path)
+    return Asked(**document)
+
+
+def _of_another_form(path: Path) -> DamagedStore:
+    hint = "remove the file; the next build starts a new record"
+    return DamagedStore("holds a request of another form", location=str(path), hint=hint)
+
+
+def _base(build: Path, name: Path) -> Path:
+    """Return the folder relative to which ``build`` was called ``name``."""
+    if name.is_absolute() or build.parts[-len(name.parts) :] != name.parts:
+        return Path.cwd()
+    return Path(*build.parts[: -len(name.parts)])

@@ -1,0 +1,90 @@
+"""``netra report``: one HTML page that shows what a product is and what is proven of it."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from pathlib import Path
+
+from netra_build.cli.look.recorded import recorded_view
+from netra_build.core.disk import RealDisk
+from netra_build.core.errors import BadInput
+from netra_build.core.folder_files import FolderFiles
+from netra_build.inspect.report.make_report import page_bytes
+from netra_build.inspect.report.page import PAGE_START
+from netra_build.inspect.validate.package import check_integrity
+from netra_build.release.layout import OCI_SUFFIX, SUFFIX
+from netra_build.release.oci import LAYOUT
+from netra_build.release.opened import open_package
+from netra_build.release.origin import product_files
+
+HELP = "write one HTML page that shows an engine: kernels, proofs, artifacts, sizes"
+FOLDER = Path("build/reports")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the folder, the page and the table of mutation scores."""
+    parser.add_argument(
+        "product", type=Path, metavar="PRODUCT", help="engine directory, code objects or release"
+    )
+    parser.add_argument(
+        "--out", type=Path, metavar="FILE", help=f"the page (default: {FOLDER}/NAME.html)"
+    )
+    parser.add_argument(
+        "--build", type=Path, metavar="DIR", help="build folder whose last run the page shows too"
+    )
+    parser.add_argument(
+        "--mutation", type=Path, metavar="FILE", help="Markdown table of mutation scores to show"
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Write the page and print its name."""
+    disk = RealDisk()
+    table = None if options.mutation is None else disk.read_bytes(options.mutation)
+    files, sizes = product_at(options.product, disk)
+    out = options.out or FOLDER / f"{_stem(options.product)}.html"
+    place = out.absolute()
+    # Planning again what is on record works in the folder of that build.
+    states = None if options.build is None else states_in(options.build, options.product)
+    if disk.exists(place) and not disk.read_bytes(place).startswith(PAGE_START):
+        raise BadInput(
+            "file is there, and is no page", location=str(out), hint="remove it, or name another"
+        )
+    disk.write_bytes(place, page_bytes(files, table, str(options.product), states, sizes))
+    print(f"{out} written")
+    return 0
+
+
+def product_at(path: Path, disk: RealDisk) -> tuple[Mapping[str, bytes], dict[str, int] | None]:
+    """Return the files of a product, and for a release the bytes of each part of its package.
+
+    A release is held against its own record first.
+    """
+    if disk.is_folder(path) and not disk.is_file(path / LAYOUT):
+        return FolderFiles(path.absolute(), disk), None
+    package = open_package(path, disk)
+    _, origin = check_integrity(package, str(path))
+    folder = origin.asked.folder
+    sizes = {folder: sum(len(d) for name, d in package.files.items() if name.startswith(folder))}
+    sizes |= {n: len(d) for n, d in sorted(package.files.items()) if not n.startswith(folder)}
+    sizes["all files"] = sum(map(len, package.files.values()))
+    if disk.is_file(path):
+        sizes[f"packed, as {path.name}"] = len(disk.read_bytes(path))
+    return product_files(origin.asked, package.files), sizes
+
+
+def _stem(path: Path) -> str:
+    name = path.name
+    for suffix in (SUFFIX, OCI_SUFFIX):
+        name = name.removesuffix(suffix)
+    return name or "engine"
+
+
+def states_in(build: Path, engine: Path) -> dict[str, str]:
+    """Return, by file of the product, how it stands in a build folder and how long it took."""
+    return {
+        name: ", ".join(filter(None, (action.state.value, action.duration())))
+        for action in recorded_view(build, str(engine)).actions
+        for name, _ in action.files
+    }

@@ -1,0 +1,113 @@
+"""The ``netra`` command: parses the words, runs one command, maps errors to exit codes."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import NoReturn, Protocol
+
+from netra_build import __version__
+from netra_build.core.errors import EXIT_BAD_INPUT, EXIT_OUR_BUG, BadInput, NetraError
+from netra_build.core.nearest import nearest_hint
+
+COMMANDS = {
+    "build": "build.build",
+    "check": "prove.check",
+    "compile": "build.compile",
+    "completion": "completion",
+    "diff": "look.diff",
+    "explain": "look.explain",
+    "graph": "look.graph",
+    "inspect": "look.inspect_engine",
+    "list-tactics": "look.list_tactics",
+    "validate": "build.validate",
+    "verify": "release.verify",
+    "evidence": "prove.evidence_add",
+    "golden": "prove.golden_accept",
+    "mutate": "prove.mutate",
+    "kernels": "author.kernels_table",
+    "new-tactic": "author.new_tactic",
+    "pin": "author.pin",
+    "promote": "prove.promote",
+    "rebuild": "build.rebuild",
+    "recipe": "build.recipe",
+    "repack": "build.repack",
+    "report": "look.report",
+    "reproduce": "release.reproduce",
+    "simulate": "prove.simulate",
+    "store": "store",
+    "why": "look.why",
+}
+"""Word on the command line to module below this folder, which is imported only when asked for."""
+
+
+class Command(Protocol):
+    """What a command module gives: its help, its options and what it does."""
+
+    HELP: str
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None: ...
+
+    def run(self, options: argparse.Namespace) -> int: ...
+
+
+class _Parser(argparse.ArgumentParser):
+    """An argument parser whose errors have our form and exit code."""
+
+    def error(self, message: str) -> NoReturn:
+        raise BadInput(message, location=self.prog, hint=f"{self.prog} -h shows the options")
+
+
+def load_command(word: str) -> Command:
+    """Return the module behind a word; raise ``BadInput`` with the nearest known one."""
+    if word not in COMMANDS:
+        raise BadInput(
+            f'unknown command "{word}"', location="netra", hint=nearest_hint(word, COMMANDS)
+        )
+    module: Command = importlib.import_module(f"netra_build.cli.{COMMANDS[word]}")
+    return module
+
+
+def usage() -> str:
+    """Return the list of commands with one line of help each."""
+    width = max(map(len, COMMANDS))
+    rows = [f"  {word:<{width}}  {load_command(word).HELP}" for word in sorted(COMMANDS)]
+    return "\n".join(["usage: netra COMMAND [OPTIONS]", "", *rows, ""])
+
+
+def run_command(words: Sequence[str]) -> int:
+    """Run one command line and return its exit code; errors are raised."""
+    if not words or words[0] in ("-h", "--help", "help"):
+        print(usage())
+        return 0 if words else EXIT_BAD_INPUT
+    if words[0] == "--version":
+        print(f"netra {__version__}")
+        return 0
+    command = load_command(words[0])
+    parser = _Parser(prog=f"netra {words[0]}", description=command.HELP, allow_abbrev=False)
+    command.add_arguments(parser)
+    return command.run(parser.parse_args(list(words[1:])))
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Run the command line; print one line for any error and return the exit code."""
+    try:
+        return run_command(list(sys.argv[1:] if words is None else words))
+    except NetraError as error:
+        print(f"netra: {error}", file=sys.stderr)
+        return error.status
+    except BrokenPipeError:
+        return 0
+    except KeyboardInterrupt:
+        print("netra: interrupted", file=sys.stderr)
+        return 130
+    except Exception:
+        traceback.print_exc()
+        return EXIT_OUR_BUG
+
+
+if __name__ == "__main__":
+    sys.exit(main())

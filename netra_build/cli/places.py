@@ -1,0 +1,61 @@
+"""Options that several commands share, and the library and tool chain they lead to."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+
+from netra_build.asm.native.session import with_native_part
+from netra_build.asm.tools.toolchain import Toolchain, find_toolchain
+from netra_build.build.digests.code_digest import PACKAGE_FOLDER
+from netra_build.build.digests.loaded_code import note_folder
+from netra_build.build.freshness.input_trace import (
+    Looks,
+    RecordingDisk,
+    RecordingEnvironment,
+    absolute,
+)
+from netra_build.cli.place_options import add_library_root, add_toolchain
+from netra_build.core.disk import RealDisk
+from netra_build.formats.catalogs.library import Library, open_library
+
+__all__ = ["add_library_root", "add_toolchain", "library_of", "toolchain_at", "toolchain_of"]
+
+
+def library_of(options: argparse.Namespace, looks: Looks | None = None) -> Library:
+    """Return the library that the options name, or the one around the working folder.
+
+    What it reads from now on is noted in ``looks``.
+    """
+    explicit = Path(options.library_root) if options.library_root else None
+    disk = RealDisk() if looks is None else RecordingDisk(looks)
+    return open_library(disk, explicit, (Path.cwd(), PACKAGE_FOLDER))
+
+
+def toolchain_of(
+    options: argparse.Namespace, library: Library, looks: Looks | None = None
+) -> Toolchain:
+    """Return the tool chain that the options name, or the one of this machine.
+
+    All its files, and what was searched for it, are noted in ``looks``.
+    """
+    return toolchain_at(options, library.root, looks)
+
+
+def toolchain_at(options: argparse.Namespace, root: Path, looks: Looks | None = None) -> Toolchain:
+    """Return the same; what was unpacked for one project lies below its ``root``."""
+    seen = looks or Looks()
+    environment = RecordingEnvironment(os.environ, seen)
+    rocm, local = environment.get("ROCM_PATH", ""), root / ".toolchain"
+    programs = find_toolchain(
+        Path(options.toolchain) if options.toolchain else None,
+        rocm_path=Path(rocm) if rocm else None,
+        local=local,
+        path=environment.get("PATH", ""),
+        disk=RecordingDisk(seen),
+    )
+    if looks is not None:
+        programs.identity(RecordingDisk(looks))
+        note_folder(looks, absolute(local / "native"))
+    return with_native_part(programs, local / "native")

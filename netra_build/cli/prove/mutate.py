@@ -1,0 +1,211 @@
+"""``netra mutate``: seed small faults into a kernel and report which check catches each."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from netra_build.asm.source.closure import include_closure
+from netra_build.checkasm.mutate.mutant import KINDS, ORDERING, VALUE
+from netra_build.cli.places import add_library_root, add_toolchain, library_of
+from netra_build.core.canonical_json import pretty_bytes
+from netra_build.core.disk import RealDisk
+from netra_build.core.errors import EXIT_DONE, BadInput, ToolchainFailed
+from netra_build.core.nearest import nearest_hint
+from netra_build.formats.catalogs.catalog import load_catalog
+from netra_build.formats.catalogs.golden import ROOT, golden_sources
+from netra_build.formats.catalogs.kernel_abi import read_abi
+from netra_build.formats.catalogs.library import Library
+from netra_build.formats.records.golden import GoldenSource
+from netra_build.formats.records.vocabulary import TARGET
+from netra_build.plan.instances import MACHINE_LINES
+from netra_build.plan.symbols import default_macro_symbols
+from netra_build.stages.instantiate import instance_source
+
+if TYPE_CHECKING:
+    from netra_build.checkasm.mutate.campaign import Plan
+    from netra_build.checkasm.mutate.guards import Template
+    from netra_build.checkasm.mutate.pool import ToolPlace
+    from netra_build.checkasm.mutate.subject import Subject
+    from netra_build.formats.records.tactic import FixedTactic
+
+NAME = "mutate"
+HELP = "seed small faults into a kernel and report which check catches each"
+SAMPLE = 200
+MOST_JOBS = 64
+GROUPS = {"ordering": ORDERING, "value": VALUE}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument(
+        "subject", metavar="TACTIC|FILE.s", help="a tactic with golden sources, or one flat unit"
+    )
+    parser.add_argument(
+        "--kinds", metavar="K,K", help=f"ordering, value, or some of: {', '.join(KINDS)}"
+    )
+    parser.add_argument("--seed", type=int, default=1, help="of the sample")
+    parser.add_argument(
+        "--sample", type=int, default=SAMPLE, metavar="N", help="value mutants of one kernel"
+    )
+    parser.add_argument("--full", action="store_true", help="every value mutant, no sample")
+    parser.add_argument(
+        "--tactic", default="", metavar="T", help="contract that FILE.s has to meet"
+    )
+    parser.add_argument(
+        "--variant", default="", metavar="V", help="one specialization of the tactic"
+    )
+    parser.add_argument("--jobs", type=int, default=2, metavar="N", help="processes")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print as JSON")
+    form.add_argument("--markdown", action="store_true", help="print as Markdown")
+    form.add_argument(
+        "--document", metavar="FILE", help="put score and survivors into the tables of FILE"
+    )
+    parser.add_argument("--native", metavar="DIR", help="folder of the native part")
+    add_library_root(parser)
+    add_toolchain(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the report; survivors are part of it and no failure."""
+    try:
+        from netra_build.checkasm.mutate.campaign import run_campaign
+        from netra_build.checkasm.mutate.document import updated
+        from netra_build.checkasm.mutate.report import json_report, markdown_report, text_report
+    except ModuleNotFoundError as error:
+        raise ToolchainFailed(
+            f'mutation needs "{error.name}"', hint="install netra-build[simulate]"
+        ) from None
+    plan = _plan(options)
+    if options.subject.endswith(".s"):
+        place = _tool_place(options, None)
+        results = [run_campaign(_file_subject(options), place, plan)]
+    else:
+        library = library_of(options)
+        place = _tool_place(options, library)
+        results = [
+            run_campaign(_golden_subject(library, golden), place, plan, _template(library, golden))
+            for golden in _goldens(library, options.subject, options.variant)
+        ]
+    if options.json:
+        print(pretty_bytes(json_report(results)).decode(), end="")
+        return EXIT_DONE
+    if options.document:
+        path, disk = Path(options.document), RealDisk()
+        text = disk.read_bytes(path).decode(errors="surrogateescape")
+        disk.write_bytes(path, updated(text, results).encode(errors="surrogateescape"))
+        print(f"{path}: {len(results)} kernels")
+        return EXIT_DONE
+    show = markdown_report if options.markdown else text_report
+    print("\n".join(show(result) for result in results))
+    return EXIT_DONE
+
+
+def _plan(options: argparse.Namespace) -> Plan:
+    from netra_build.checkasm.mutate.campaign import Plan
+
+    for name, least, most in (("sample", 1, 10**9), ("jobs", 1, MOST_JOBS), ("seed", 0, 2**32)):
+        value = getattr(options, name)
+        if not least <= value <= most:
+            raise BadInput(
+                "number is out of range",
+                location=f"--{name}",
+                expected=f"{least} to {most}",
+                got=value,
+            )
+    sample = None if options.full else options.sample
+    return Plan(_kinds(options.kinds), options.seed, sample, None, options.jobs)
+
+
+def _kinds(words: str | None) -> tuple[str, ...]:
+    if words is None:
+        return KINDS
+    chosen: set[str] = set()
+    for word in words.split(","):
+        if word not in GROUPS and word not in KINDS:
+            hint = nearest_hint(word, [*GROUPS, *KINDS])
+            raise BadInput(f'unknown kind "{word}"', location="--kinds", hint=hint)
+        chosen.update(GROUPS.get(word, (word,)))
+    return tuple(kind for kind in KINDS if kind in chosen)
+
+
+def _tool_place(options: argparse.Namespace, library: Library | None) -> ToolPlace:
+    from netra_build.checkasm.mutate.pool import ToolPlace
+
+    rocm = os.environ.get("ROCM_PATH", "")
+    return ToolPlace(
+        explicit=Path(options.toolchain) if options.toolchain else None,
+        rocm=Path(rocm) if rocm else None,
+        local=(library.root if library else Path.cwd()) / ".toolchain",
+        native=Path(options.native) if options.native else None,
+    )
+
+
+def _file_subject(options: argparse.Namespace) -> Subject:
+    """Return the unit of a file; without ``--tactic`` it is judged without being executed."""
+    from netra_build.checkasm.mutate.subject import Subject
+
+    data = RealDisk().read_bytes(Path(options.subject))
+    specialization = {}
+    if options.tactic:
+        from netra_build.checkasm.numerics.suite import entry_of
+
+        known = entry_of(options.tactic).specializations
+        if options.variant not in known:
+            hint = nearest_hint(options.variant, known)
+            raise BadInput(f'unknown variant "{options.variant}"', location="--variant", hint=hint)
+        specialization = dict(known[options.variant])
+    return Subject(options.subject, data, options.tactic, specialization)
+
+
+def _golden_subject(library: Library, golden: GoldenSource) -> Subject:
+    from netra_build.checkasm.mutate.subject import golden_subject
+
+    abi = read_abi(library, golden.tactic)
+    return golden_subject(golden, library.read(golden.source), _tactic(library, golden), abi)
+
+
+def _goldens(library: Library, tactic: str, variant: str) -> list[GoldenSource]:
+    found = golden_sources(library, tactic)
+    if not found:
+        top = library.root / ROOT
+        paths = library.disk.files_under(top, "expect.json")
+        known = sorted({path.relative_to(top).parts[0] for path in paths})
+        hint = nearest_hint(tactic, known)
+        raise BadInput(f'no golden source of "{tactic}"', location=ROOT, hint=hint)
+    chosen = [one for one in found if not variant or one.variant == variant]
+    if not chosen:
+        names = [one.variant for one in found if one.variant]
+        hint = nearest_hint(variant, names) if names else ""
+        raise BadInput(f'no variant "{variant}" of "{tactic}"', location=ROOT, hint=hint)
+    return chosen
+
+
+def _tactic(library: Library, golden: GoldenSource) -> FixedTactic | None:
+    """Return the catalog entry of a golden source, None when there is none."""
+    tactics = load_catalog(library, derive_pins=True).tactics
+    return next((one for one in tactics if one.name == f"{TARGET}.{golden.tactic}"), None)
+
+
+def _template(library: Library, golden: GoldenSource) -> Template | None:
+    """Return the instance of the tactic's template whose guards are mutated, if it has one."""
+    from netra_build.checkasm.mutate.guards import Template
+
+    tactic = _tactic(library, golden)
+    if tactic is None:
+        return None
+    contract = [(name, values[0]) for name, values in tactic.contract_constants]
+    constants = [*MACHINE_LINES, *contract, *golden.specialization.items()]
+    instance = instance_source(
+        tactic=tactic.name,
+        contract_id="mutation",
+        constants=constants,
+        template=tactic.template,
+        macro=tactic.instantiation_macro,
+        macro_symbols=default_macro_symbols(tactic, golden.symbol),
+    )
+    closure = include_closure(tactic.template, library.read, tactic.template)
+    return Template(instance, dict(constants), closure)

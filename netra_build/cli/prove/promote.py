@@ -1,0 +1,81 @@
+"""``netra promote TACTIC``: raise a tactic's maturity as far as its evidence carries."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from netra_build.cli.places import add_library_root, library_of
+from netra_build.core.canonical_json import pretty_bytes
+from netra_build.core.digests import sha256_hex
+from netra_build.core.errors import BadInput, EvidenceIncomplete, Refused
+from netra_build.core.nearest import nearest_hint
+from netra_build.formats.catalogs.evidence import FOLDER, evidence_of, require_evidence
+from netra_build.formats.catalogs.golden import golden_sources
+from netra_build.formats.catalogs.library import Library
+from netra_build.formats.records.evidence import HARDWARE, SIMULATED
+from netra_build.formats.records.vocabulary import FORMAT_CATALOG, TARGET
+
+HELP = "raise a tactic's maturity as far as its evidence carries"
+NEXT = {"experiment": "verified", "verified": "accepted"}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the tactic."""
+    parser.add_argument("tactic", nargs="+", help="tactic id, without target")
+    add_library_root(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Rewrite the catalogs of all tactics named, or none."""
+    library = library_of(options)
+    documents: dict[str, dict[str, Any]] = {}
+    lines = [promote(library, tactic, documents) for tactic in options.tactic]
+    for name, document in documents.items():
+        library.disk.write_bytes(library.root / name, pretty_bytes(document))
+    print("\n".join(lines))
+    return 0
+
+
+def promote(library: Library, tactic: str, documents: dict[str, dict[str, Any]]) -> str:
+    """Raise one tactic by one step in ``documents`` (by file name); return what was done."""
+    name, entry = _find(library, tactic, documents)
+    maturity = entry["maturity"]
+    if maturity not in NEXT:
+        raise Refused(f'"{tactic}" is {maturity}', location=name, hint="there is no step above")
+    raised = NEXT[maturity]
+    sources = golden_sources(library, tactic)
+    if not sources:
+        raise EvidenceIncomplete(f'"{tactic}" has no golden source', location=name)
+    for source in sources:
+        require_evidence(library, source, raised)
+    scope = HARDWARE if raised == "accepted" else SIMULATED
+    files = [f"{FOLDER}/{e.file_name}" for s in sources for e in evidence_of(library, s)]
+    digests = [sha256_hex(library.read(file)) for file in sorted(files)]
+    entry["maturity"], entry["acceptance_scope"] = raised, scope
+    entry["evidence_set"] = tactic
+    documents[name].setdefault("evidence_sets", {})[tactic] = {
+        "evidence_root": FOLDER,
+        "lock_name": f"{tactic}.{scope}",
+        "lock_sha256": digests[0] if len(digests) == 1 else sha256_hex("\n".join(digests).encode()),
+    }
+    return f"{tactic}: {maturity} -> {raised} ({scope})"
+
+
+def _find(
+    library: Library, tactic: str, documents: dict[str, dict[str, Any]]
+) -> tuple[str, dict[str, Any]]:
+    """Return the catalog file of a tactic and its entry in ``documents``."""
+    known = []
+    for name in library.json_names(f"manifests/{TARGET}/tactics"):
+        document = documents.get(name) or library.read_object(name)
+        if document.get("format") != FORMAT_CATALOG:
+            continue
+        for entry in document["tactics"]:
+            known.append(entry["id"])
+            if entry["id"] == tactic:
+                documents[name] = document
+                return name, entry
+    raise BadInput(
+        f'unknown tactic "{tactic}"', location="netra promote", hint=nearest_hint(tactic, known)
+    )

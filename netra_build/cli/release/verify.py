@@ -1,0 +1,95 @@
+"""``netra verify PACKAGE``: signature, digests and claims of a release, and what stays open."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import asdict
+from pathlib import Path
+
+from netra_build.asm.tools.toolchain import Toolchain
+from netra_build.cli.library_option import add_library_root, library_anchors
+from netra_build.cli.places import add_toolchain, toolchain_at
+from netra_build.cli.release.verify_page import verify_page
+from netra_build.core.canonical_json import Json, canonical_text
+from netra_build.core.collector import collector_paused
+from netra_build.core.disk import RealDisk
+from netra_build.core.errors import BadInput, ToolchainFailed
+from netra_build.core.terminal import table_text
+from netra_build.formats.catalogs.library import Library, open_library
+from netra_build.inspect.validate.package import Finding, Means, verify_package
+from netra_build.release.envelope import MAX_KEY_BYTES
+from netra_build.release.opened import open_package
+
+HELP = "verify a release package: signature, every digest and every claim"
+FORMAT = "netra-verification-1"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the package, the key and the means."""
+    parser.add_argument(
+        "package", type=Path, metavar="PACKAGE", help="archive, OCI layout or its tar"
+    )
+    parser.add_argument("--key", type=Path, help="Ed25519 public key (PEM) that must have signed")
+    parser.add_argument("--json", action="store_true", help="print the findings as JSON")
+    add_library_root(parser)
+    add_toolchain(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print what was verified and what was not; what is wrong is raised."""
+    disk = RealDisk()
+    library = _library(options)
+    means = Means(
+        disk=disk,
+        library=library,
+        find_tools=lambda: _tools(options, library.root if library else Path.cwd()),
+        key=None if options.key is None else disk.read_bytes(options.key, max_bytes=MAX_KEY_BYTES),
+        key_location=str(options.key),
+    )
+    location = str(options.package)
+    with collector_paused():
+        package = open_package(options.package, disk)
+        findings = verify_package(package, location, means)
+        findings.append(verify_page(package, location, library))
+    print(_json(package.top, findings) if options.json else _text(package.top, findings))
+    return 0
+
+
+def _library(options: argparse.Namespace) -> Library | None:
+    """Return the library whose schemas are used; None when none was named and none is here."""
+    try:
+        return open_library(RealDisk(), options.library_root, library_anchors())
+    except BadInput:
+        if options.library_root is not None:
+            raise
+        return None
+
+
+def _tools(options: argparse.Namespace, root: Path) -> Toolchain | None:
+    """Return the tool chain; None when none was named and none is here."""
+    try:
+        return toolchain_at(options, root)
+    except ToolchainFailed:
+        if options.toolchain:
+            raise
+        return None
+
+
+def _json(name: str, findings: list[Finding]) -> str:
+    document: dict[str, Json] = {
+        "format": FORMAT,
+        "package": name,
+        "verdict": "verified",
+        "findings": [asdict(finding) for finding in findings],
+    }
+    return canonical_text(document).rstrip("\n")
+
+
+def _text(name: str, findings: list[Finding]) -> str:
+    rows = [
+        (finding.what, "verified" if finding.is_verified else "not verified", finding.detail)
+        for finding in findings
+    ]
+    left = sum(not finding.is_verified for finding in findings)
+    end = f"{name}: verified; {left} things could not be" if left else f"{name}: verified"
+    return f"{table_text(('what', 'verdict', 'how'), rows)}\n{end}"

@@ -1,0 +1,1 @@
+"""Records of every format and the strict readers that make them."""

@@ -1,0 +1,1 @@
+"""Readers of a kernel library: catalogs, closures, profiles, ABIs, golden sources, evidence."""

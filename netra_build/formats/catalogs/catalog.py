@@ -1,0 +1,107 @@
+"""Read the tactic catalogs of a kernel library and derive what their templates decide."""
+
+from __future__ import annotations
+
+from netra_build.core.canonical_json import Json
+from netra_build.core.errors import BadInput, NetraError
+from netra_build.formats.catalogs.entry import EntryReader, Evidence
+from netra_build.formats.catalogs.library import Library
+from netra_build.formats.fields import Fields
+from netra_build.formats.records.tactic import Catalog, CatalogFault, FixedTactic
+from netra_build.formats.records.vocabulary import FORMAT_CATALOG, TARGET, WAVE_SIZE
+
+CATALOG_KEYS = (
+    "$schema",
+    "format",
+    "catalog_version",
+    "target",
+    "wave_size",
+    "default_rank",
+    "default_evidence_set",
+    "evidence_sets",
+    "policy",
+    "tactics",
+)
+
+
+def load_catalog(library: Library, *, derive_pins: bool = False) -> Catalog:
+    """Return every tactic of the library in (operation, rank, name) order.
+
+    An entry that cannot be used becomes a fault of the result. A file that is no usable catalog
+    raises ``BadInput``. With ``derive_pins`` template and closure digests that differ from the
+    files are replaced and the tactic says so; otherwise they are faults.
+    """
+    reader = EntryReader(library, derive_pins)
+    tactics: dict[str, FixedTactic] = {}
+    faults: list[CatalogFault] = []
+    places: dict[str, str] = {}
+    for name in library.json_names(f"manifests/{TARGET}/tactics"):
+        document = library.read_object(name)
+        if document.get("format") != FORMAT_CATALOG:
+            _refuse_other_version(document.get("format"), library.location(name))
+            continue
+        fields = Fields(document, library.location(name))
+        evidence = _read_head(fields)
+        for entry in fields.objects("tactics"):
+            key = f"{TARGET}.{entry.text('id')}"
+            if key in places:
+                entry.refuse(
+                    f'tactic "{key}" is defined twice', "id", hint=f"the other one is {places[key]}"
+                )
+            places[key] = entry.place()
+            try:
+                tactics[key] = reader.read(entry, key, evidence)
+            except NetraError as error:
+                faults.append(_fault(key, entry, error))
+    order = sorted(
+        tactics.values(), key=lambda tactic: (tactic.operation, tactic.rank, tactic.name)
+    )
+    return Catalog(tuple(order), tuple(faults), reader.source_by_name)
+
+
+def _refuse_other_version(found: Json, location: str) -> None:
+    """Refuse a catalog of another version; files of another kind are no catalogs at all."""
+    kind = FORMAT_CATALOG.rpartition("-")[0]
+    if isinstance(found, str) and found.startswith(kind):
+        raise BadInput(
+            "catalog has an unknown format version",
+            location=f"{location}#/format",
+            expected=f'"{FORMAT_CATALOG}"',
+            got=f'"{found[:80]}"',
+        )
+
+
+def _fault(key: str, entry: Fields, error: NetraError) -> CatalogFault:
+    operation = entry.value.get("operation")
+    return CatalogFault(key, operation if isinstance(operation, str) else None, error)
+
+
+def _read_head(fields: Fields) -> Evidence:
+    """Check the catalog's own keys and return its evidence sets."""
+    fields.close(CATALOG_KEYS)
+    _same(fields, "target", TARGET)
+    _same(fields, "wave_size", WAVE_SIZE)
+    fields.child("policy", {})
+    refs: dict[str, tuple[str, str]] = {}
+    sets = fields.child("evidence_sets")
+    for name in sets.value:
+        item = sets.child(name)
+        item.close(("lock_name", "lock_sha256", "evidence_root"))
+        lock = f"{item.text('lock_name')} sha256:{item.digest('lock_sha256')}"
+        refs[name] = (item.text("evidence_root"), lock)
+    return Evidence(refs, fields.optional_text("default_evidence_set"), _default_rank(fields))
+
+
+def _default_rank(fields: Fields) -> Json:
+    return fields.integer("default_rank", low=-(2**31)) if fields.has("default_rank") else None
+
+
+def _same(fields: Fields, key: str, wanted: Json) -> None:
+    value = fields.get(key)
+    if value != wanted or isinstance(value, bool):
+        raise BadInput(
+            f"catalog is for another {key.replace('_', ' ')}",
+            location=fields.place(key),
+            expected=wanted,
+            got=value,
+        )

@@ -1,0 +1,360 @@
+"""Read one entry of a tactic catalog against the text of its include closure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from netra_build.asm.source.published_scan import (
+    Requirement,
+    published_computational_sha256,
+    published_text,
+    source_closure_sha256,
+)
+from netra_build.core.disk import relative_name
+from netra_build.core.nearest import nearest_hint
+from netra_build.formats.catalogs.closures import SourceTree
+from netra_build.formats.catalogs.launches import read_workspace
+from netra_build.formats.catalogs.library import Library
+from netra_build.formats.catalogs.scan import guarded_constants, joined_literals, macro_parameters
+from netra_build.formats.fields import Fields
+from netra_build.formats.records.launch import MAX_BLOCK
+from netra_build.formats.records.tactic import (
+    ConstantRange,
+    ConstantValues,
+    FixedTactic,
+    LaunchBlock,
+)
+from netra_build.formats.records.vocabulary import (
+    MATURITIES,
+    SEMANTIC_FIELDS,
+    TARGET,
+    UINT32_MAX,
+    WAVE_SIZE,
+)
+
+ENTRY_KEYS = (
+    "id",
+    "operation",
+    "family",
+    "maturity",
+    "acceptance_scope",
+    "template",
+    "template_sha256",
+    "source_closure_sha256",
+    "instantiation_macro",
+    "symbols",
+    "semantics",
+    "compile_definitions",
+    "compile_ranges",
+    "contract_constants",
+    "kernarg_size",
+    "launch_block",
+    "metadata_contract",
+    "dynamic_lds_bytes",
+    "workspace",
+    "graph_capture",
+    "deterministic",
+    "fallback",
+    "rank",
+    "evidence_set",
+    "golden_source",
+    "source_revision",
+    "source_sha256",
+    "locked_hsaco_sha256",
+    "locked_text_sha256",
+    "serving_evidence",
+)
+METADATA_KEYS = ("group_segment_fixed_size", "kernarg_segment_size", "max_flat_workgroup_size")
+MODEL_WORDS = ("qwen", "gemma", "llama")
+MAX_ALIGNMENT = 256
+_NAME = re.compile(r"[A-Za-z0-9_.]+\Z")
+_CONSTANT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+_BLANK = re.compile(r"\s")
+LOWEST = -(2**63)
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Evidence references by set name and the defaults of one catalog."""
+
+    refs_by_name: Mapping[str, tuple[str, str]]
+    default: str | None
+    default_rank: int | None
+
+
+@dataclass(frozen=True)
+class _Text:
+    """The closure of one template with everything that is derived from it once."""
+
+    template: str
+    guards: tuple[Requirement, ...]
+    literals: Mapping[str, frozenset[int]]
+    closure_sha256: str
+    computational_sha256: str
+    files: tuple[tuple[str, str], ...]
+
+
+class EntryReader:
+    """Reads catalog entries, each file of their closures once."""
+
+    def __init__(self, library: Library, derive_pins: bool) -> None:
+        self.library = library
+        self.derive_pins = derive_pins
+        self.source_by_name: dict[str, bytes] = {}
+        self._tree = SourceTree(library)
+        self._texts: dict[str, _Text] = {}
+
+    def read(self, entry: Fields, name: str, evidence: Evidence) -> FixedTactic:
+        """Return the tactic of one entry; raise ``BadInput`` with the entry's pointer."""
+        entry.close(ENTRY_KEYS)
+        template = relative_name(entry.text("template"), entry.place("template"))
+        text = self._text(template, entry.place("template"))
+        pinned = self._check_pins(entry, text)
+        definitions = _constant_lists(entry.child("compile_definitions"))
+        ranges = _ranges(entry)
+        constants = _contract_constants(entry, text, definitions, ranges)
+        metadata = _metadata(entry, text)
+        return FixedTactic(
+            name=name,
+            operation=_plain_name(entry, "operation"),
+            family=_plain_name(entry, "family"),
+            target=TARGET,
+            wave_size=WAVE_SIZE,
+            maturity=entry.word("maturity", MATURITIES),
+            acceptance_scope=entry.text("acceptance_scope"),
+            rank=_rank(entry, evidence),
+            template=template,
+            template_sha256=text.files[0][1],
+            source_closure_sha256=text.closure_sha256,
+            computational_sha256=text.computational_sha256,
+            instantiation_macro=entry.text("instantiation_macro"),
+            macro_parameters=macro_parameters(
+                text.template, entry.text("instantiation_macro"), entry.place("instantiation_macro")
+            ),
+            contract_constants=constants,
+            compile_definitions=definitions,
+            compile_ranges=ranges,
+            semantics=read_semantics(entry.child("semantics")),
+            kernarg_size=metadata["kernarg_segment_size"],
+            launch_block=_launch_block(entry, definitions),
+            max_threads=metadata["max_flat_workgroup_size"],
+            lds_bytes=metadata["group_segment_fixed_size"],
+            dynamic_lds_bytes=entry.integer("dynamic_lds_bytes", 0, high=UINT32_MAX),
+            workspace=read_workspace(entry.child("workspace", {})),
+            graph_capture=entry.boolean("graph_capture", True),
+            deterministic=entry.boolean("deterministic", True),
+            fallback=entry.text("fallback", "framework"),
+            symbols=entry.texts("symbols"),
+            evidence_refs=_evidence_refs(entry, evidence),
+            closure=text.files,
+            location=entry.place(),
+            is_pinned=pinned,
+        )
+
+    def _text(self, template: str, place: str) -> _Text:
+        if template not in self._texts:
+            files = self._tree.closure(template, place)
+            closure = {name: file.data for name, file in files.items()}
+            self.source_by_name.update(closure)
+            self._texts[template] = _Text(
+                published_text(closure[template], template),
+                tuple(guard for file in files.values() for guard in file.guards),
+                joined_literals(file.literals for file in files.values()),
+                source_closure_sha256(closure),
+                published_computational_sha256(closure),
+                tuple((name, file.sha256) for name, file in files.items()),
+            )
+        return self._texts[template]
+
+    def _check_pins(self, entry: Fields, text: _Text) -> bool:
+        pins = (
+            ("template_sha256", text.files[0][1]),
+            ("source_closure_sha256", text.closure_sha256),
+        )
+        for key, actual in pins:
+            stated = entry.text(key)
+            if stated == actual:
+                continue
+            if self.derive_pins:
+                return False
+            word = "template" if key == "template_sha256" else "include closure"
+            entry.refuse(
+                f"digest of the {word} is not pinned",
+                key,
+                expected=actual,
+                got=stated[:80],
+                hint="run netra pin and review what changed",
+            )
+        return True
+
+
+def _plain_name(entry: Fields, key: str) -> str:
+    """Return a name that becomes part of file names and symbols."""
+    name = entry.text(key)
+    if not _NAME.match(name):
+        entry.refuse(f'name "{name}" holds a character that is not allowed', key)
+    return name
+
+
+def _rank(entry: Fields, evidence: Evidence) -> int:
+    if not entry.has("rank") and evidence.default_rank is not None:
+        return evidence.default_rank
+    return entry.integer("rank", low=-(2**31))
+
+
+def _evidence_refs(entry: Fields, evidence: Evidence) -> tuple[str, ...]:
+    name = entry.text("evidence_set", evidence.default)
+    if name not in evidence.refs_by_name:
+        entry.refuse(
+            f'unknown evidence set "{name}"',
+            "evidence_set",
+            hint=nearest_hint(name, evidence.refs_by_name),
+        )
+    return evidence.refs_by_name[name]
+
+
+def read_semantics(semantics: Fields) -> tuple[tuple[str, str], ...]:
+    """Return the five semantic identifiers in their fixed order; refuse blanks and model names."""
+    semantics.close(SEMANTIC_FIELDS)
+    for key in SEMANTIC_FIELDS:
+        value = semantics.text(key)
+        if _BLANK.search(value):
+            semantics.refuse(f'semantic identifier "{value}" holds white space', key)
+        for word in MODEL_WORDS:
+            if word in value.lower():
+                semantics.refuse(f'semantic identifier "{value}" names the model "{word}"', key)
+    return tuple((key, semantics.text(key)) for key in SEMANTIC_FIELDS)
+
+
+def _values(fields: Fields, key: str) -> tuple[int, ...]:
+    if not _CONSTANT.match(key):
+        fields.refuse(f'constant name "{key}" holds a character that is not allowed', key)
+    value = fields.get(key)
+    values = value if isinstance(value, list) else [value]
+    if not values:
+        fields.refuse("constant has no value", key)
+    return tuple(sorted({fields.checked_integer(key, item, low=LOWEST) for item in values}))
+
+
+def _constant_lists(fields: Fields) -> ConstantValues:
+    return tuple((key, _values(fields, key)) for key in sorted(fields.value))
+
+
+def _ranges(entry: Fields) -> tuple[ConstantRange, ...]:
+    fields = entry.child("compile_ranges", {})
+    found = []
+    for key in sorted(fields.value):
+        item = fields.child(key)
+        item.close(("min", "max", "step"))
+        low = item.integer("min", low=1)
+        high = item.integer("max", low=1)
+        if high < low:
+            item.refuse(f"range is empty: its minimum {low} is above its maximum {high}")
+        found.append(ConstantRange(key, low, high, item.integer("step", 1, low=1)))
+    return tuple(found)
+
+
+def _contract_constants(
+    entry: Fields,
+    text: _Text,
+    definitions: ConstantValues,
+    ranges: tuple[ConstantRange, ...],
+) -> ConstantValues:
+    fields = entry.child("contract_constants", {})
+    explicit = dict(_constant_lists(fields))
+    for key, values in explicit.items():
+        if len(values) != 1:
+            fields.refuse(
+                "constant of a contract has several values",
+                key,
+                expected="1 value",
+                got=f"{len(values)} values",
+                hint="list selectable values under compile_definitions",
+            )
+    guarded = guarded_constants(text.guards, explicit, entry.place("template"))
+    constants = {**{key: (value,) for key, value in guarded.items()}, **explicit}
+    listed = {key for key, _ in definitions}
+    ranged = {item.name for item in ranges}
+    for one, other, words in (
+        (listed | ranged, set(constants), "fixed and selectable"),
+        (listed, ranged, "listed and ranged"),
+    ):
+        both = sorted(one & other)
+        if both:
+            entry.refuse(f'constant "{both[0]}" is both {words}')
+    return tuple(sorted(constants.items()))
+
+
+def _metadata(entry: Fields, text: _Text) -> dict[str, int]:
+    """Return kernarg bytes, fixed LDS bytes and the work-item limit of the code object."""
+    literals = text.literals
+    size = entry.integer("kernarg_size", high=UINT32_MAX)
+    if size % 4 or not size:
+        entry.refuse(
+            "kernarg size is not a positive number of double words",
+            "kernarg_size",
+            expected="a positive multiple of 4",
+            got=size,
+        )
+    if not entry.has("metadata_contract"):
+        found = {"kernarg_segment_size": size}
+        if size not in literals["kernarg_segment_size"]:
+            entry.refuse(
+                "kernarg size is not in the template",
+                "kernarg_size",
+                hint="state a metadata_contract",
+            )
+        for key in ("group_segment_fixed_size", "max_flat_workgroup_size"):
+            found[key] = _only(entry, key, literals[key])
+        return found
+    declared = entry.child("metadata_contract")
+    declared.close(METADATA_KEYS)
+    found = {key: declared.integer(key, high=UINT32_MAX) for key in METADATA_KEYS}
+    if not 1 <= found["max_flat_workgroup_size"] <= MAX_BLOCK:
+        declared.refuse(
+            "work-item limit is out of range",
+            "max_flat_workgroup_size",
+            expected=f"1 to {MAX_BLOCK}",
+            got=found["max_flat_workgroup_size"],
+        )
+    if size != found["kernarg_segment_size"]:
+        declared.refuse(
+            "kernarg size differs from the entry's",
+            "kernarg_segment_size",
+            expected=size,
+            got=found["kernarg_segment_size"],
+        )
+    for key, value in found.items():
+        if literals[key] and value not in literals[key]:
+            declared.refuse(f"{value} is not among the literal values of the template", key)
+    return found
+
+
+def _only(entry: Fields, key: str, values: frozenset[int]) -> int:
+    if len(values) != 1:
+        entry.refuse(
+            f'template states "{key}" {len(values)} times with different values'
+            if values
+            else f'template states no literal "{key}"',
+            "template",
+            hint="state a metadata_contract",
+        )
+    return next(iter(values))
+
+
+def _launch_block(entry: Fields, definitions: ConstantValues) -> LaunchBlock:
+    if isinstance(entry.get("launch_block"), int):
+        return LaunchBlock(None, entry.integer("launch_block", low=1, high=MAX_BLOCK))
+    block = entry.child("launch_block")
+    block.close(("constant", "multiplier"))
+    constant = block.text("constant")
+    known = [name for name, _ in definitions]
+    if constant not in known:
+        block.refuse(
+            f'"{constant}" is not among the compile definitions',
+            "constant",
+            hint=nearest_hint(constant, known),
+        )
+    return LaunchBlock(constant, block.integer("multiplier", low=1, high=MAX_BLOCK))

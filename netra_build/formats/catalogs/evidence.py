@@ -1,0 +1,154 @@
+"""Reader of evidence records, and of the numeric reports that simulated evidence is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from netra_build.core.canonical_json import parse_object
+from netra_build.core.errors import EvidenceIncomplete, Refused
+from netra_build.formats.catalogs.library import Library
+from netra_build.formats.fields import Fields
+from netra_build.formats.records.evidence import FORMAT, HARDWARE, SCOPES, SIMULATED, Evidence
+from netra_build.formats.records.golden import GoldenSource
+
+LEAST_SEEDS = 20
+"""Random inputs that simulated evidence of a verified kernel has to have run."""
+
+FOLDER = "evidence/gfx950"
+NUMERICS_FORMAT = "netra-numerics-1"
+
+_KEYS = (
+    "$schema",
+    "format",
+    "tactic",
+    "variant",
+    "scope",
+    "text_sha256",
+    "launches",
+    "elements",
+    "mismatches",
+    "cases",
+    "notes",
+)
+_HARDWARE_KEYS = ("device", "hsaco_sha256", "replays")
+
+
+def has_evidence(library: Library) -> bool:
+    """Tell whether the library keeps evidence records at all."""
+    return library.disk.is_folder(library.root / FOLDER)
+
+
+def evidence_of(library: Library, golden: GoldenSource) -> tuple[Evidence, ...]:
+    """Return the records about one golden source's tactic and variant, by scope."""
+    found = []
+    for scope in SCOPES:
+        name = f"{FOLDER}/{golden.label}.{scope}.json"
+        if library.disk.is_file(library.root / name):
+            found.append(read_evidence(library.read(name), library.location(name)))
+    return tuple(found)
+
+
+def require_evidence(library: Library, golden: GoldenSource, maturity: str) -> None:
+    """Raise unless evidence of these very bytes carries ``maturity``.
+
+    ``verified`` needs any scope, ``accepted`` hardware. A record about other bytes is
+    ``Refused``, a missing one ``EvidenceIncomplete``.
+    """
+    for evidence in evidence_of(library, golden):
+        if evidence.text_sha256 != golden.digests["text_sha256"]:
+            raise Refused(
+                f"evidence of {golden.label} speaks of another .text",
+                location=f"{FOLDER}/{evidence.file_name}",
+                expected=golden.digests["text_sha256"],
+                got=evidence.text_sha256,
+                hint="run the kernel again and netra evidence add the new report",
+            )
+        if evidence.scope == HARDWARE:
+            return
+        if maturity == "verified":
+            _require_seeds(evidence)
+            return
+    wanted = "hardware evidence" if maturity == "accepted" else "evidence"
+    raise EvidenceIncomplete(
+        f"{golden.label} cannot be {maturity} without {wanted} of its .text",
+        location=FOLDER,
+        hint="netra evidence add FILE brings it",
+    )
+
+
+def _require_seeds(evidence: Evidence) -> None:
+    """Raise ``EvidenceIncomplete`` when the random inputs ran with too few seeds."""
+    counts = dict(case.rsplit(" x", 1) for case in evidence.cases if " x" in case)
+    seeds = counts.get("random", "0")
+    if not seeds.isdecimal() or int(seeds) < LEAST_SEEDS:
+        raise EvidenceIncomplete(
+            "simulated evidence has too few seeds",
+            location=f"{FOLDER}/{evidence.file_name}",
+            expected=f"at least {LEAST_SEEDS}",
+            got=seeds,
+            hint=f"scons check-numerics tactic={evidence.tactic} makes a report of 50",
+        )
+
+
+def read_evidence(data: bytes, location: str) -> Evidence:
+    """Return one evidence record, or the evidence that a numeric report is."""
+    fields = Fields(parse_object(data, location), location)
+    if fields.text("format") == NUMERICS_FORMAT:
+        return _from_numerics(fields)
+    fields.word("format", (FORMAT,))
+    scope = fields.word("scope", SCOPES)
+    fields.close((*_KEYS, *(_HARDWARE_KEYS if scope == HARDWARE else ())))
+    is_hardware = scope == HARDWARE
+    return Evidence(
+        tactic=fields.text("tactic"),
+        variant=fields.text("variant", empty=True),
+        scope=scope,
+        text_sha256=fields.digest("text_sha256"),
+        launches=fields.integer("launches", low=1),
+        elements=fields.integer("elements", low=1),
+        mismatches=_no_mismatch(fields),
+        cases=fields.texts("cases", []),
+        device=fields.text("device") if is_hardware else None,
+        hsaco_sha256=fields.digest("hsaco_sha256") if is_hardware else None,
+        replays=fields.integer("replays", low=1) if is_hardware else None,
+        notes=fields.text("notes", "", empty=True),
+    )
+
+
+def _no_mismatch(fields: Fields) -> int:
+    mismatches = fields.integer("mismatches", low=0)
+    if mismatches:
+        raise Refused(
+            "evidence records mismatches",
+            location=fields.place("mismatches"),
+            expected=0,
+            got=mismatches,
+        )
+    return mismatches
+
+
+def _from_numerics(fields: Fields) -> Evidence:
+    """Return simulated evidence from a report of the numeric checks; runs are summed up."""
+    fields.word("verdict", ("passed",))
+    runs = list(fields.objects("runs"))
+    labels = [run.text("label") for run in runs]
+    return Evidence(
+        tactic=fields.text("tactic"),
+        variant=fields.text("variant", "", empty=True),
+        scope=SIMULATED,
+        text_sha256=fields.digest("text_sha256"),
+        launches=len(runs),
+        elements=sum(run.integer("elements", low=0) for run in runs),
+        mismatches=sum(run.integer("differing", low=0) for run in runs),
+        cases=_cases(labels),
+        notes="functional model; not run on hardware",
+    )
+
+
+def _cases(labels: Sequence[str]) -> tuple[str, ...]:
+    """Return the input cases of run labels with the number of seeds of each."""
+    counts: dict[str, int] = {}
+    for label in labels:
+        case = label.split("/")[-2] if label.count("/") >= 2 else label
+        counts[case] = counts.get(case, 0) + 1
+    return tuple(f"{case} x{count}" for case, count in counts.items())

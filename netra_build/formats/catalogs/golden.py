@@ -1,0 +1,55 @@
+"""Reader of golden records: which golden sources a library keeps, by tactic."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from netra_build.formats.catalogs.library import Library
+from netra_build.formats.fields import Fields
+from netra_build.formats.records.golden import FORMAT, GoldenSource
+
+ROOT = "golden/gfx950"
+DIGESTS = ("text_sha256", "descriptor_sha256", "metadata_sha256")
+
+
+def golden_sources(library: Library, tactic: str) -> tuple[GoldenSource, ...]:
+    """Return the golden sources of one tactic id, by variant; none if it keeps none."""
+    if not library.disk.is_folder(library.root / ROOT):
+        return ()  # one answer to note, not one empty listing a tactic
+    found = library.disk.files_under(library.root / ROOT / tactic, "expect.json")
+    return tuple(read_golden(library, path.relative_to(library.root).as_posix()) for path in found)
+
+
+def read_golden(library: Library, name: str) -> GoldenSource:
+    """Return the record in the file ``name``; raise ``BadInput`` when it is not one."""
+    fields = Fields(library.read_object(name), library.location(name))
+    fields.close(("format", "tactic", "symbol", "specialization", "history", *DIGESTS))
+    fields.word("format", (FORMAT,))
+    folder = name.removesuffix("/expect.json")
+    tactic, _, variant = folder.removeprefix(ROOT + "/").partition("/")
+    fields.word("tactic", (tactic,))
+    constants = fields.child("specialization")
+    return GoldenSource(
+        tactic=tactic,
+        variant=variant,
+        folder=folder,
+        symbol=fields.text("symbol"),
+        specialization={key: constants.integer(key) for key in constants.value},
+        digests={key: fields.digest(key) for key in DIGESTS},
+        history=tuple(_reason(entry) for entry in fields.objects("history")),
+    )
+
+
+def match_golden(
+    sources: Sequence[GoldenSource], specialization: Mapping[str, int]
+) -> GoldenSource | None:
+    """Return the source whose constants are the ones asked for, or None."""
+    for source in sources:
+        if dict(source.specialization) == dict(specialization):
+            return source
+    return None
+
+
+def _reason(entry: Fields) -> str:
+    entry.close(("reason",))
+    return entry.text("reason")

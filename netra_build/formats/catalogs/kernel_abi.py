@@ -1,0 +1,128 @@
+"""Reader of ABI records: the kernargs of each tactic, the one place where offsets stand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from netra_build.formats.catalogs.library import Library
+from netra_build.formats.fields import Fields
+from netra_build.formats.records.abi import AbiArgument, KernelAbi, Limits
+
+if TYPE_CHECKING:
+    from netra_build.formats.records.ir import Dimension
+
+FORMAT = "netra-kernel-abi-1"
+FOLDER = "manifests/gfx950/contracts"
+SIZE_BY_KIND = {"pointer": 8, "u32": 4}
+MODES = {
+    "float_denorm_mode_32": 3,
+    "float_denorm_mode_16_64": 3,
+    "float_round_mode_32": 0,
+    "float_round_mode_16_64": 0,
+    "ieee_mode": 1,
+    "dx10_clamp": 1,
+    "fp16_overflow": 0,
+}
+"""Modes of a kernel whose record names no others: denormals kept, nearest even, IEEE, clamp."""
+
+ACCESS = ("read", "write", "read_write", "value")
+
+_KEYS = (
+    "$schema",
+    "format",
+    "tactic",
+    "arguments",
+    "grid",
+    "block",
+    "modes",
+    "notes",
+    "masked_grid",
+    "limits",
+)
+_ARGUMENT_KEYS = (
+    "name",
+    "offset",
+    "size",
+    "kind",
+    "access",
+    "dtype",
+    "shape",
+    "layout",
+    "notes",
+)
+
+
+def read_abi(library: Library, tactic: str) -> KernelAbi | None:
+    """Return the ABI record of a tactic id, or None when the library keeps none.
+
+    Raises ``BadInput`` when the record names another tactic, an unknown key or kind, a size
+    that does not fit its kind, or kernargs that overlap or are out of order.
+    """
+    name = f"{FOLDER}/{tactic}.json"
+    if not library.has(name):
+        return None
+    fields = Fields(library.read_object(name), library.location(name))
+    fields.close(_KEYS)
+    fields.word("format", (FORMAT,))
+    fields.word("tactic", (tactic,))
+    end = 0
+    arguments = []
+    for entry in fields.objects("arguments"):
+        argument = _read_argument(entry)
+        if argument.offset < end or argument.offset % argument.size:
+            entry.refuse("offset overlaps or is not aligned", "offset", got=argument.offset)
+        end = argument.offset + argument.size
+        arguments.append(argument)
+    grid = _dimensions(fields, "grid")
+    modes = fields.child("modes", {})
+    modes.close(MODES)
+    values = tuple((key, modes.integer(key, value)) for key, value in MODES.items())
+    masked = fields.boolean("masked_grid", False)
+    block = _dimensions(fields, "block")
+    place = library.location(name)
+    limits = _limits(fields, arguments) if fields.has("limits") else None
+    return KernelAbi(tactic, tuple(arguments), grid, place, block, values, masked, limits)
+
+
+def _limits(fields: Fields, arguments: list[AbiArgument]) -> Limits:
+    """Return the limits; ``BadInput`` for names that are no arguments of the right kind."""
+    limits = fields.child("limits")
+    limits.close(("grid", "values", "elements"))
+    grid = _dimensions(limits, "grid")
+    if len(grid) != 3 or not all(isinstance(size, int) for size in grid):
+        limits.refuse("three numbers are needed", "grid")
+    found = {}
+    for key, kind in (("values", "u32"), ("elements", "pointer")):
+        child = limits.child(key, {})
+        child.close([one.name for one in arguments if one.kind == kind])
+        found[key] = tuple((name, child.integer(name, low=0)) for name in child.value)
+    x, y, z = (int(size) for size in grid)
+    return Limits((x, y, z), found["values"], found["elements"])
+
+
+def _read_argument(entry: Fields) -> AbiArgument:
+    entry.close(_ARGUMENT_KEYS)
+    kind = entry.word("kind", SIZE_BY_KIND)
+    size = entry.integer("size", low=1)
+    if size != SIZE_BY_KIND[kind]:
+        entry.refuse("size does not fit the kind", "size", expected=SIZE_BY_KIND[kind], got=size)
+    return AbiArgument(
+        name=entry.text("name"),
+        offset=entry.integer("offset", low=0),
+        size=size,
+        kind=kind,
+        access=entry.word("access", ACCESS),
+        dtype=entry.optional_text("dtype"),
+        shape=_dimensions(entry, "shape") if entry.has("shape") else (),
+        layout=entry.optional_text("layout"),
+    )
+
+
+def _dimensions(fields: Fields, key: str) -> tuple[Dimension, ...]:
+    """Return sizes: positive numbers, or names that a profile or a constant fixes."""
+    values = fields.array(key)
+    for index, value in enumerate(values):
+        is_size = type(value) is int and value > 0
+        if not is_size and not (isinstance(value, str) and value):
+            fields.refuse(f"element {index} is neither a positive number nor a name", key)
+    return tuple(values)

@@ -1,0 +1,1 @@
+"""Readers of model descriptions, their frontends and graphs."""

@@ -1,0 +1,184 @@
+"""Read golden operations: code objects that are shipped as they are, with their tensors."""
+
+from __future__ import annotations
+
+from netra_build.core.disk import relative_name
+from netra_build.core.errors import BadInput
+from netra_build.formats.catalogs.launches import read_launch, read_workspace
+from netra_build.formats.fields import Fields, first_repeated
+from netra_build.formats.models.graph import read_shape
+from netra_build.formats.records.contracts import GoldenArgument, GoldenContract
+from netra_build.formats.records.ir import Tensor
+from netra_build.formats.records.vocabulary import (
+    ACCESSES,
+    ARGUMENT_BYTES,
+    DTYPE_BYTES,
+    RUNTIME_STORAGES,
+    TARGET,
+    TENSOR_ROLES,
+    UINT32_MAX,
+    WAVE_SIZE,
+)
+
+ARTIFACT_KEYS = (
+    "operation",
+    "tactic",
+    "maturity",
+    "symbol",
+    "hsaco_name",
+    "hsaco_sha256",
+    "kernarg_size",
+    "launch",
+    "arguments",
+    "target",
+    "wave_size",
+    "workspace",
+    "graph_capture",
+    "deterministic",
+    "fallback",
+    "source_refs",
+    "evidence_refs",
+)
+ARGUMENT_KEYS = (
+    "name",
+    "kind",
+    "access",
+    "offset",
+    "value",
+    "source",
+    "tensor",
+    "runtime_storage",
+)
+TENSOR_KEYS = ("name", "shape", "dtype", "layout", "role", "persistent")
+MAX_ARGUMENTS = 16
+
+
+def read_hsaco_name(fields: Fields, key: str) -> str:
+    """Return a plain code object file name: no folder, no way out of the engine directory."""
+    name = fields.text(key)
+    place = fields.place(key)
+    if relative_name(name, place) != name or "/" in name:
+        raise BadInput(
+            f'code object name "{name}" is not a plain file name',
+            location=place,
+            hint="name the file only, without a folder",
+        )
+    if not name.endswith(".hsaco"):
+        fields.refuse(f'code object name "{name}" does not end in ".hsaco"', key)
+    return name
+
+
+def read_golden_contract(fields: Fields) -> GoldenContract:
+    """Return the contract of one ``golden_artifact`` object; raise ``BadInput``."""
+    fields.close(ARTIFACT_KEYS)
+    _check_target(fields)
+    if fields.text("maturity") != "accepted":
+        fields.refuse(
+            "golden code object is not accepted",
+            "maturity",
+            expected='"accepted"',
+            got=f'"{fields.text("maturity")}"',
+        )
+    arguments = tuple(_read_argument(item) for item in fields.objects("arguments"))
+    _check_arguments(fields, arguments)
+    return GoldenContract(
+        operation=fields.text("operation"),
+        tactic=fields.text("tactic"),
+        symbol=fields.text("symbol"),
+        hsaco_name=read_hsaco_name(fields, "hsaco_name"),
+        hsaco_sha256=fields.digest("hsaco_sha256"),
+        kernarg_size=_kernarg_size(fields, arguments),
+        launch=read_launch(fields.child("launch")),
+        arguments=arguments,
+        workspace=read_workspace(fields.child("workspace", {})),
+        graph_capture=fields.boolean("graph_capture", True),
+        deterministic=fields.boolean("deterministic", True),
+        fallback=fields.text("fallback", "framework"),
+        maturity="accepted",
+        source_refs=fields.texts("source_refs", []),
+        evidence_refs=fields.texts("evidence_refs", []),
+    )
+
+
+def _check_target(fields: Fields) -> None:
+    target = fields.text("target", TARGET)
+    wave_size = fields.integer("wave_size", WAVE_SIZE)
+    if (target, wave_size) != (TARGET, WAVE_SIZE):
+        fields.refuse(
+            "golden code object is for another target",
+            expected=f"{TARGET} with wave size {WAVE_SIZE}",
+            got=f"{target} with wave size {wave_size}",
+        )
+
+
+def _read_argument(fields: Fields) -> GoldenArgument:
+    fields.close(ARGUMENT_KEYS)
+    kind = fields.word("kind", ARGUMENT_BYTES)
+    fields.word("runtime_storage", RUNTIME_STORAGES, "workspace")
+    fields.word("source", ("binding",), "binding")
+    if kind == "pointer":
+        if fields.has("value"):
+            fields.refuse("pointer argument carries a value", "value")
+        return GoldenArgument(fields.text("name"), kind, fields.word("access", ACCESSES))
+    fields.word("access", ("value",))
+    value = fields.integer("value", high=UINT32_MAX)
+    return GoldenArgument(fields.text("name"), kind, "value", value)
+
+
+def _check_arguments(fields: Fields, arguments: tuple[GoldenArgument, ...]) -> None:
+    if not 1 <= len(arguments) <= MAX_ARGUMENTS:
+        fields.refuse(
+            "golden kernel has an unusable number of arguments",
+            "arguments",
+            expected=f"1 to {MAX_ARGUMENTS}",
+            got=len(arguments),
+        )
+    twice = first_repeated(argument.name for argument in arguments)
+    if twice is not None:
+        fields.refuse(f'two arguments are named "{twice}"', "arguments")
+
+
+def _kernarg_size(fields: Fields, arguments: tuple[GoldenArgument, ...]) -> int:
+    """Return the declared size, which has to cover the naturally aligned arguments."""
+    end = 0
+    for argument, item in zip(arguments, fields.objects("arguments"), strict=True):
+        size = ARGUMENT_BYTES[argument.kind]
+        end = -(-end // size) * size
+        if item.has("offset") and item.integer("offset") != end:
+            item.refuse(
+                "argument offset differs from its natural place",
+                "offset",
+                expected=end,
+                got=item.integer("offset"),
+            )
+        end += size
+    typed = -(-end // 8) * 8
+    declared = fields.integer("kernarg_size", low=1, high=UINT32_MAX)
+    if declared != typed:
+        fields.refuse(
+            "kernarg size differs from its arguments", "kernarg_size", expected=typed, got=declared
+        )
+    return declared
+
+
+def golden_tensors(fields: Fields) -> tuple[tuple[Tensor, str], ...]:
+    """Return (tensor, access) of each pointer argument, in order; raise ``BadInput``."""
+    found = []
+    for item in fields.objects("arguments"):
+        if item.text("kind") != "pointer":
+            continue
+        if not item.has("tensor"):
+            item.refuse(f'pointer argument "{item.text("name")}" names no tensor')
+        tensor = item.child("tensor")
+        tensor.close(TENSOR_KEYS)
+        role = tensor.word("role", TENSOR_ROLES, "temporary")
+        record = Tensor(
+            name=tensor.text("name", item.text("name")),
+            shape=read_shape(tensor),
+            dtype=tensor.word("dtype", DTYPE_BYTES),
+            layout=tensor.text("layout", "row_major"),
+            role=role,
+            persistent=tensor.boolean("persistent", role in ("weight", "state")),
+        )
+        found.append((record, item.text("access")))
+    return tuple(found)

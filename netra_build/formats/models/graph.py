@@ -1,0 +1,198 @@
+"""Read and check the explicit graph of a model (``netra-ir-1``)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NoReturn
+
+from netra_build.core.errors import BadInput
+from netra_build.formats.fields import Fields, first_repeated
+from netra_build.formats.records.ir import Dimension, Graph, Operation, Tensor
+from netra_build.formats.records.vocabulary import DTYPE_BYTES, FORMAT_GRAPH, TENSOR_ROLES
+
+GRAPH_KEYS = ("format", "name", "tensors", "operations", "inputs", "outputs", "state")
+TENSOR_KEYS = ("name", "shape", "dtype", "layout", "role", "alias_of", "persistent")
+OPERATION_KEYS = ("name", "kind", "inputs", "outputs", "attributes", "numerical")
+
+
+def read_graph(fields: Fields) -> Graph:
+    """Return the checked graph of one JSON object; raise ``BadInput`` with its pointer."""
+    fields.close(GRAPH_KEYS)
+    if fields.text("format") != FORMAT_GRAPH:
+        fields.refuse(
+            "graph has an unknown format",
+            "format",
+            expected=f'"{FORMAT_GRAPH}"',
+            got=f'"{fields.text("format")}"',
+        )
+    graph = Graph(
+        name=fields.text("name"),
+        tensors=tuple([read_tensor(item) for item in fields.objects("tensors")]),
+        operations=tuple([_read_operation(item) for item in fields.objects("operations")]),
+        inputs=fields.texts("inputs"),
+        outputs=fields.texts("outputs"),
+        state=fields.texts("state", []),
+    )
+    check_graph(graph, fields.place())
+    return graph
+
+
+def read_tensor(fields: Fields) -> Tensor:
+    """Return one tensor; its shape holds positive integers or dimension names."""
+    fields.close(TENSOR_KEYS)
+    return Tensor(
+        name=fields.text("name"),
+        shape=read_shape(fields),
+        dtype=fields.word("dtype", DTYPE_BYTES),
+        layout=fields.text("layout"),
+        role=fields.word("role", TENSOR_ROLES, "temporary"),
+        alias_of=fields.optional_text("alias_of"),
+        persistent=fields.boolean("persistent", False),
+    )
+
+
+def read_shape(fields: Fields) -> tuple[Dimension, ...]:
+    """Return the shape of a tensor object."""
+    shape = fields.array("shape")
+    if not shape:
+        fields.refuse("shape has no dimension", "shape")
+    for index, size in enumerate(shape):
+        whole = isinstance(size, int) and not isinstance(size, bool) and size > 0
+        if not whole and not (isinstance(size, str) and size):
+            raise BadInput(
+                "dimension is neither a positive integer nor a name",
+                location=f"{fields.place('shape')}/{index}",
+            )
+    return tuple(shape)
+
+
+def _read_operation(fields: Fields) -> Operation:
+    fields.close(OPERATION_KEYS)
+    return Operation(
+        name=fields.text("name"),
+        kind=fields.text("kind"),
+        inputs=fields.texts("inputs"),
+        outputs=fields.texts("outputs"),
+        attributes=fields.child("attributes", {}).value,
+        numerical=fields.child("numerical", {}).value,
+    )
+
+
+def check_graph(graph: Graph, location: str) -> None:
+    """Check names, aliases, the boundary and the order of production; raise ``BadInput``."""
+    _Checker(graph, location).run()
+
+
+class _Checker:
+    """One pass over a graph; the sets it fills are shared by its rules."""
+
+    def __init__(self, graph: Graph, location: str) -> None:
+        self.graph = graph
+        self.location = location
+        self.views: dict[str, list[str]] = {}
+
+    def run(self) -> None:
+        """Apply every rule in the published order."""
+        self._names()
+        self._aliases()
+        self._references()
+        self._boundary()
+        self._production()
+
+    def _refuse(self, fact: str) -> NoReturn:
+        raise BadInput(fact, location=self.location)
+
+    def _names(self) -> None:
+        twice = first_repeated(tensor.name for tensor in self.graph.tensors)
+        if twice is not None:
+            self._refuse(f'two tensors are named "{twice}"')
+        twice = first_repeated(operation.name for operation in self.graph.operations)
+        if twice is not None:
+            self._refuse(f'two operations are named "{twice}"')
+
+    def _aliases(self) -> None:
+        tensors = self.graph.tensor_by_name
+        for tensor in self.graph.tensors:
+            if tensor.alias_of is None:
+                continue
+            view = f'tensor "{tensor.name}"'
+            target = tensors.get(tensor.alias_of)
+            if tensor.alias_of == tensor.name:
+                self._refuse(f"{view} is an alias of itself")
+            if target is None:
+                self._refuse(f'{view} is an alias of the unknown tensor "{tensor.alias_of}"')
+            if tensor.role != "temporary" or target.role != "temporary":
+                self._refuse(f"{view} is an alias, which only temporary tensors may be")
+            if tensor.persistent or target.persistent or target.alias_of is not None:
+                self._refuse(f'{view} has the illegal alias target "{target.name}"')
+            if (tensor.dtype, tensor.layout) != (target.dtype, target.layout):
+                self._refuse(f"{view} changes the data type or layout of its alias target")
+            self.views.setdefault(target.name, []).append(tensor.name)
+
+    def _references(self) -> None:
+        tensors = self.graph.tensor_by_name
+        for operation in self.graph.operations:
+            for name in operation.inputs + operation.outputs:
+                if name not in tensors:
+                    self._refuse(f'operation "{operation.name}" uses the unknown tensor "{name}"')
+
+    def _boundary(self) -> None:
+        graph = self.graph
+        for word, names in (
+            ("input", graph.inputs),
+            ("output", graph.outputs),
+            ("state", graph.state),
+        ):
+            for name in names:
+                if name not in graph.tensor_by_name:
+                    self._refuse(f'graph {word} "{name}" is not a tensor')
+            twice = first_repeated(names)
+            if twice is not None:
+                self._refuse(f'graph {word} "{twice}" is listed twice')
+            for name in names:
+                self._boundary_role(word, graph.tensor_by_name[name])
+
+    def _boundary_role(self, word: str, tensor: Tensor) -> None:
+        if tensor.role != word:
+            self._refuse(f'graph {word} "{tensor.name}" has the role "{tensor.role}"')
+        if word == "state" and not tensor.persistent:
+            self._refuse(f'graph state "{tensor.name}" is not persistent')
+
+    def _production(self) -> None:
+        graph = self.graph
+        ready: set[str] = set()
+        self._make_ready(ready, [*graph.inputs, *graph.state])
+        self._make_ready(ready, [tensor.name for tensor in graph.tensors if tensor.persistent])
+        producer: dict[str, str] = {}
+        for operation in graph.operations:
+            early = sorted({name for name in operation.inputs if name not in ready})
+            if early:
+                names = ", ".join(f'"{name}"' for name in early)
+                self._refuse(
+                    f'operation "{operation.name}" consumes tensors before production: {names}'
+                )
+            for name in operation.outputs:
+                self._produce(operation, graph.tensor_by_name[name], producer)
+            self._make_ready(ready, operation.outputs)
+        never = sorted(name for name in graph.outputs if name not in producer)
+        if never:
+            names = ", ".join(f'"{name}"' for name in never)
+            self._refuse(f"graph outputs are never produced: {names}")
+
+    def _make_ready(self, ready: set[str], names: Iterable[str]) -> None:
+        for name in names:
+            ready.add(name)
+            ready.update(self.views.get(name, ()))
+
+    def _produce(self, operation: Operation, tensor: Tensor, producer: dict[str, str]) -> None:
+        head = f'operation "{operation.name}"'
+        if tensor.alias_of is not None:
+            self._refuse(f'{head} cannot produce the alias "{tensor.name}" on its own')
+        if tensor.role in ("input", "weight"):
+            self._refuse(f'{head} cannot produce the {tensor.role} tensor "{tensor.name}"')
+        first = producer.get(tensor.name)
+        if first is not None and tensor.role != "state":
+            self._refuse(
+                f'tensor "{tensor.name}" has two producers: "{first}" and "{operation.name}"'
+            )
+        producer[tensor.name] = operation.name

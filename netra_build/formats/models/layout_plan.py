@@ -1,0 +1,194 @@
+"""Read a layout plan (``netra-layout-plan-1``) and what the graph says of its tensors."""
+
+from __future__ import annotations
+
+from netra_build.core.canonical_json import Json
+from netra_build.core.errors import BadInput
+from netra_build.core.nearest import nearest_hint
+from netra_build.formats.fields import Fields
+from netra_build.formats.records.layout_plan import (
+    JOIN_WEIGHTS,
+    PARAMETERS_BY_WEIGHT_STEP,
+    SCALE_STEPS,
+    SHUFFLE,
+    LayoutBinding,
+    ScaleLayout,
+    WeightLayout,
+)
+from netra_build.formats.records.vocabulary import DTYPE_BYTES, FORMAT_LAYOUT
+
+BINDING_KEYS = (
+    "tensor",
+    "checkpoint_layout",
+    "kernel_layout",
+    "output_layout",
+    "steps",
+    "checkpoint_tensors",
+    "scale",
+)
+STEP_KEYS = ("source_layout", "target_layout", "transform", "parameters", "validated_scope")
+SCALE_KEYS = (
+    "tensor",
+    "checkpoint_tensors",
+    "checkpoint_dtype",
+    "kernel_dtype",
+    "block",
+    "checkpoint_layout",
+    "kernel_layout",
+    "steps",
+)
+SCALE_DTYPES = ("bf16", "fp32")
+TILE = 16
+
+
+def read_layout_plan(document: Json, location: str) -> tuple[LayoutBinding, ...]:
+    """Return the bindings of a layout plan; raise ``BadInput`` with the pointer of a fault."""
+    fields = Fields(document, location)
+    fields.close(("format", "bindings"))
+    if fields.text("format") != FORMAT_LAYOUT:
+        fields.refuse(
+            "layout plan has an unknown format",
+            "format",
+            expected=f'"{FORMAT_LAYOUT}"',
+            got=f'"{fields.text("format")[:80]}"',
+        )
+    made: dict[str, LayoutBinding] = {}
+    result = []
+    for item in fields.objects("bindings"):
+        binding = _read_binding(item)
+        repeated = [made[name] for name in binding.tensors() if name in made]
+        # Operations that share a weight repeat its binding; what says something else is refused.
+        if repeated and any(one.parts() != binding.parts() for one in repeated):
+            item.refuse(f'another binding makes "{repeated[0].weight.tensor}" too', "tensor")
+        made.update(dict.fromkeys(binding.tensors(), binding))
+        if not repeated:
+            result.append(binding)
+    return tuple(result)
+
+
+def read_graph_shapes(document: Json, location: str) -> dict[str, tuple[str, tuple[Json, ...]]]:
+    """Return data type and shape of each tensor of graph.json, by name."""
+    result = {}
+    for tensor in Fields(document, location).objects("tensors"):
+        shape = tuple(tensor.array("shape"))
+        result[tensor.text("name")] = (tensor.word("dtype", DTYPE_BYTES), shape)
+    return result
+
+
+def _read_binding(fields: Fields) -> LayoutBinding:
+    fields.close(BINDING_KEYS)
+    tensor = fields.text("tensor")
+    if fields.get("output_layout", None) is not None:
+        fields.refuse("output layouts cannot be applied", "output_layout")
+    weight = WeightLayout(
+        tensor=tensor,
+        sources=_sources(fields, (tensor,)),
+        checkpoint_layout=fields.text("checkpoint_layout"),
+        kernel_layout=fields.text("kernel_layout"),
+        steps=tuple(_read_step(step) for step in fields.objects("steps")),
+    )
+    _check_chain(fields, weight)
+    scale = _read_scale(fields.child("scale")) if fields.has("scale") else None
+    return LayoutBinding(weight, scale, fields.place())
+
+
+def _sources(fields: Fields, default: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the checkpoint tensors; a binding that names none means its own name."""
+    names = fields.texts("checkpoint_tensors", list(default), unique=True)
+    if not names:
+        fields.refuse("no checkpoint tensor is named", "checkpoint_tensors")
+    return names
+
+
+def _read_step(fields: Fields) -> str:
+    fields.close(STEP_KEYS)
+    name = fields.text("transform")
+    if name not in PARAMETERS_BY_WEIGHT_STEP:
+        fields.refuse(
+            f'unknown transform "{name}"',
+            "transform",
+            hint=nearest_hint(name, PARAMETERS_BY_WEIGHT_STEP),
+        )
+    parameters = fields.child("parameters")
+    parameters.close(PARAMETERS_BY_WEIGHT_STEP[name])
+    if name == JOIN_WEIGHTS:
+        parameters.integer("axis", high=0)
+        parameters.integer("shards", low=2)
+    if name == SHUFFLE:
+        parameters.integer("tile_m", low=TILE, high=TILE)
+        parameters.integer("tile_k", low=TILE, high=TILE)
+    return name
+
+
+def _check_chain(fields: Fields, weight: WeightLayout) -> None:
+    """Refuse steps that do not lead from the checkpoint's layout to the kernel's."""
+    layout = weight.checkpoint_layout
+    for step in fields.objects("steps"):
+        if step.text("source_layout") != layout:
+            step.refuse(
+                "step starts from another layout",
+                "source_layout",
+                expected=f'"{layout}"',
+                got=f'"{step.text("source_layout")}"',
+            )
+        layout = step.text("target_layout")
+    if layout != weight.kernel_layout:
+        fields.refuse(
+            "steps end in another layout",
+            "steps",
+            expected=f'"{weight.kernel_layout}"',
+            got=f'"{layout}"',
+        )
+    joined = [step for step in fields.objects("steps") if step.text("transform") == JOIN_WEIGHTS]
+    shards = [step.child("parameters").integer("shards") for step in joined] or [1]
+    if shards != [len(weight.sources)]:
+        fields.refuse(
+            "number of checkpoint tensors does not fit the steps",
+            "checkpoint_tensors" if fields.has("checkpoint_tensors") else None,
+            expected=" and ".join(map(str, shards)),
+            got=len(weight.sources),
+        )
+    order = list(weight.steps)
+    if order != sorted(set(order), key=list(PARAMETERS_BY_WEIGHT_STEP).index):
+        fields.refuse("steps stand in an order that cannot be applied", "steps")
+
+
+def _read_scale(fields: Fields) -> ScaleLayout:
+    fields.close(SCALE_KEYS)
+    if fields.text("checkpoint_layout") != fields.text("kernel_layout"):
+        fields.refuse("scale layouts cannot be changed", "kernel_layout")
+    block = fields.array("block")
+    if len(block) != 2:
+        fields.refuse("scale block has two sizes", "block", expected=2, got=len(block))
+    rows, columns = (fields.checked_integer("block", size, low=1) for size in block)
+    scale = ScaleLayout(
+        tensor=fields.text("tensor"),
+        sources=fields.texts("checkpoint_tensors", unique=True),
+        checkpoint_dtype=fields.word("checkpoint_dtype", SCALE_DTYPES),
+        kernel_dtype=fields.word("kernel_dtype", SCALE_DTYPES),
+        block=(rows, columns),
+        steps=fields.texts("steps"),
+    )
+    if not scale.sources:
+        fields.refuse("no checkpoint tensor is named", "checkpoint_tensors")
+    if (scale.checkpoint_dtype, scale.kernel_dtype) == ("fp32", "bf16"):
+        fields.refuse("scales cannot be narrowed from fp32 to bf16", "kernel_dtype")
+    wanted = scale_steps(scale)
+    if scale.steps != wanted:
+        raise BadInput(
+            "steps do not fit the checkpoint tensors and data types",
+            location=fields.place("steps"),
+            expected=_listed(wanted),
+            got=_listed(scale.steps),
+        )
+    return scale
+
+
+def scale_steps(scale: ScaleLayout) -> tuple[str, ...]:
+    """Return the only steps that lead from a scale's checkpoint tensors to the kernel's."""
+    needed = (len(scale.sources) > 1, scale.checkpoint_dtype != scale.kernel_dtype)
+    return tuple(step for step, is_needed in zip(SCALE_STEPS, needed, strict=True) if is_needed)
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    return ", ".join(f'"{name}"'[:80] for name in names) or "none"

@@ -1,0 +1,72 @@
+"""Read a model description: its schema, its frontend and its graph."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from netra_build.core.canonical_json import parse_object, stable_hash
+from netra_build.core.disk import Disk
+from netra_build.formats.catalogs.library import MARKER_FILES, Library
+from netra_build.formats.fields import Fields
+from netra_build.formats.models.gemma import gemma_graph
+from netra_build.formats.models.graph import check_graph, read_graph
+from netra_build.formats.models.qwen import LISTS, qwen_graph
+from netra_build.formats.records.ir import Graph
+from netra_build.formats.records.model import Model
+from netra_build.formats.records.vocabulary import FORMAT_MODEL
+from netra_build.formats.schema_subset import check_document
+
+MODEL_KEYS = ("$schema", "format", "name", "family", "synthetic", "configuration", *LISTS, "graph")
+FRONTENDS = {"qwen3.6": qwen_graph, "gemma": gemma_graph}
+
+
+def read_model_bytes(data: bytes, location: str, library: Library) -> Model:
+    """Return the model of one description's bytes; raise ``BadInput`` with its pointer."""
+    document = parse_object(data, location)
+    fields = Fields(document, location)
+    if fields.text("format") != FORMAT_MODEL:
+        fields.refuse(
+            "model description has an unknown format",
+            "format",
+            expected=f'"{FORMAT_MODEL}"',
+            got=f'"{fields.text("format")}"',
+        )
+    schema_name = MARKER_FILES[0]
+    check_document(
+        library.read_object(schema_name), document, location, library.location(schema_name)
+    )
+    fields.close(MODEL_KEYS)
+    configuration = fields.child("configuration")
+    graph = _graph(fields)
+    return Model(
+        name=fields.text("name"),
+        configuration=configuration.value,
+        graph=graph,
+        configuration_hash=stable_hash(document),
+        tensor_parallel=configuration.integer("tensor_parallel", 1, low=1, high=2**31 - 1),
+        location=location,
+        graph_pointer="/graph" if fields.has("graph") else None,
+    )
+
+
+def load_model(path: Path, disk: Disk, library: Library) -> Model:
+    """Return the model of one description file."""
+    return read_model_bytes(disk.read_bytes(path), str(path), library)
+
+
+def _graph(fields: Fields) -> Graph:
+    if fields.has("graph"):
+        beside = [key for key in LISTS if fields.value.get(key)]
+        if beside:
+            fields.refuse(f'"{beside[0]}" stands beside a graph, which would hide it', beside[0])
+        return read_graph(fields.child("graph"))
+    frontend = FRONTENDS.get(fields.text("family"))
+    if frontend is None:
+        fields.refuse(
+            f'model family "{fields.text("family")}" has no frontend',
+            "family",
+            hint='use "qwen3.6" or "gemma", or give an explicit graph',
+        )
+    graph = frontend(fields)
+    check_graph(graph, fields.location)
+    return graph

@@ -1,0 +1,133 @@
+"""The engine plan: every decision about one engine, ready to be written down."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from netra_build.core.canonical_json import Json
+
+if TYPE_CHECKING:  # code objects without an engine have no use for these records
+    from netra_build.core.errors import NetraError
+    from netra_build.formats.records.contracts import Contract, FixedContract
+    from netra_build.formats.records.ir import Operation
+    from netra_build.formats.records.launch import Launch
+    from netra_build.formats.records.memory import MemoryPlan
+    from netra_build.formats.records.model import Model
+    from netra_build.formats.records.profiles import Profile
+    from netra_build.formats.records.tactic import FixedTactic
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One tactic that was considered for an operation and the reasons against it."""
+
+    tactic: str | None
+    selected: bool
+    reasons: tuple[str, ...]
+
+    def document(self) -> Json:
+        """Return the candidate object of explain.json."""
+        return {"tactic": self.tactic, "selected": self.selected, "reasons": list(self.reasons)}
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What runs one operation: contract and tactic, or the framework's fallback."""
+
+    execution: str
+    fallback: str
+    contract: Contract | None = None
+    tactic: str | None = None
+    maturity: str | None = None
+    artifact_kind: str | None = None
+    symbol: str | None = None
+    candidates: tuple[Candidate, ...] = ()
+    fixed_tactic: FixedTactic | None = None
+
+    @property
+    def launch(self) -> Launch | None:
+        """Launch of the contract, if it has one."""
+        return self.contract.launch if self.contract else None
+
+
+@dataclass(frozen=True)
+class OperationPlan:
+    """One operation of the graph with its selection, placement and kernargs."""
+
+    index: int
+    operation: Operation
+    selection: Selection
+    workspace_offset: int | None
+    arguments: tuple[Mapping[str, Json], ...] = ()
+    hsaco: str | None = None
+    hsaco_sha256: str | None = None
+    kernarg_size: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class KernelInstance:
+    """One unit to assemble: a tactic with all constants closed and its symbols named."""
+
+    symbol: str
+    macro_symbols: tuple[str, ...]
+    tactic: FixedTactic
+    contract: FixedContract
+    constants: tuple[tuple[str, int], ...]
+
+    @property
+    def source_name(self) -> str:
+        """Path of the unit inside the engine directory."""
+        return f"generated/{self.symbol}.s"
+
+    @property
+    def template(self) -> str:
+        """Library-relative path of the template."""
+        return self.tactic.template
+
+    @property
+    def closure_names(self) -> tuple[str, ...]:
+        """Library-relative paths of the include closure, template first."""
+        return tuple(name for name, _ in self.tactic.closure)
+
+
+@dataclass(frozen=True)
+class GoldenArtifact:
+    """A golden code object that the engine names; ``data`` when it was given to be copied."""
+
+    path: str
+    sha256: str
+    data: bytes | None = None
+
+    def document(self) -> Json:
+        """Return the published artifact object."""
+        return {
+            "path": self.path,
+            "sha256": self.sha256,
+            "materialized": self.data is not None,
+        }
+
+
+@dataclass(frozen=True)
+class EnginePlan:
+    """Everything that emission needs for one model under one profile.
+
+    ``notes`` are worth a line in a summary; ``problems`` are errors that the published compiler
+    leaves to its validator, and that a strict plan raises.
+    """
+
+    model: Model
+    profile: Profile
+    operations: tuple[OperationPlan, ...]
+    kernels: tuple[KernelInstance, ...]
+    golden: tuple[GoldenArtifact, ...]
+    memory: MemoryPlan
+    layout: Mapping[str, Json]
+    depends_on: tuple[tuple[int, ...], ...]
+    include_by_name: Mapping[str, bytes]
+    checkpoint_hash: str | None = None
+    candidates: tuple[KernelInstance, ...] = ()
+    """Kernels that are built and proven beside the engine's own, and never selected."""
+    notes: tuple[str, ...] = ()
+    problems: tuple[NetraError, ...] = ()

@@ -1,0 +1,1 @@
+"""How two products, releases, code objects or documents differ."""

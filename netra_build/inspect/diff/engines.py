@@ -1,0 +1,203 @@
+"""Differences of two engine directories: operations, contracts, kernels, files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from netra_build.core.canonical_json import Json, parse_object
+from netra_build.core.digests import sha256_hex
+from netra_build.core.errors import BadInput
+from netra_build.inspect.diff.code_objects import (
+    IDENTICAL,
+    CodeSide,
+    kernel_difference,
+    read_code_side,
+)
+from netra_build.inspect.diff.documents import json_changes, renamed_pairs
+
+Files = Mapping[str, bytes]
+MANIFEST = "engine.json"
+CONTRACTS = "contracts.json"
+SEAL = "netra.json"
+UNCHANGED, RENAMED = "unchanged", "renamed"
+ADDED, REMOVED, NOT_BUILT = "added", "removed", "not_built"
+"""Verdicts over a kernel beside those of equivalence; ``renamed``: only names and hashes differ."""
+
+
+def engine_difference(old: Files, new: Files, labels: tuple[str, str]) -> dict[str, Json]:
+    """Return everything in which two engine directories differ.
+
+    ``old`` and ``new`` give the bytes of each file by its name in the directory. ``BadInput``
+    names the file that cannot be read.
+    """
+    sides = tuple(_Side(files, label) for files, label in zip((old, new), labels, strict=True))
+    documents = {}
+    for name in sorted(n for n in old.keys() & new.keys() if n.endswith(".json") and "/" not in n):
+        if name != CONTRACTS and old[name] != new[name]:
+            changes = json_changes(*(side.compared(name) for side in sides))
+            documents[name] = [change.document() for change in changes]
+    files = _file_rows(old, new)
+    return {
+        "kind": "engine",
+        "equal": not files,
+        "documents": {name: changes for name, changes in documents.items() if changes},
+        "contracts": _contract_rows(*sides),
+        "kernels": _kernel_rows(*sides),
+        "files": files,
+    }
+
+
+class _Side:
+    """One engine directory; documents and code objects are read when asked for."""
+
+    def __init__(self, files: Files, label: str) -> None:
+        self.files = files
+        self.label = label
+        self._code: dict[str, CodeSide] = {}
+        self._documents: dict[str, dict[str, Json]] = {}
+
+    def document(self, name: str) -> dict[str, Json]:
+        """Return a JSON document of the directory."""
+        if name not in self.files:
+            raise BadInput("file is missing", location=f"{self.label}/{name}")
+        if name not in self._documents:
+            self._documents[name] = parse_object(self.files[name], f"{self.label}/{name}")
+        return self._documents[name]
+
+    def compared(self, name: str) -> dict[str, Json]:
+        """Return a document without what other parts of the difference say better."""
+        document = self.document(name)
+        if name == SEAL:
+            return {key: item for key, item in document.items() if key != "files"}
+        return document
+
+    def named(self, file: str, key: str, name_key: str) -> dict[str, dict[str, Json]]:
+        """Return the objects of a document's list by their names; ``BadInput`` for other forms."""
+        items = self.document(file).get(key)
+        place = f"{self.label}/{file}#/{key}"
+        if not isinstance(items, list):
+            raise BadInput("value is no array", location=place)
+        result: dict[str, dict[str, Json]] = {}
+        for index, item in enumerate(items):
+            name = item.get(name_key) if isinstance(item, dict) else None
+            if not isinstance(name, str) or name in result:
+                raise BadInput("object has no name of its own", location=f"{place}/{index}")
+            result[name] = item
+        return result
+
+    def code(self, hsaco: Json) -> CodeSide | None:
+        """Return a code object of the directory with its listing, or None when it is not built."""
+        if not isinstance(hsaco, str) or hsaco not in self.files:
+            return None
+        if hsaco not in self._code:
+            stem = hsaco.removeprefix("hsaco/").removesuffix(".hsaco")
+            listing = self.files.get(f"metadata/{stem}.dis")
+            text = None if listing is None else listing.decode("utf-8", "backslashreplace")
+            self._code[hsaco] = read_code_side(self.files[hsaco], text, f"{self.label}/{hsaco}")
+        return self._code[hsaco]
+
+
+def _contract_rows(old: _Side, new: _Side) -> list[Json]:
+    """Return the contracts that operations of one name exchanged, and those of one side only."""
+    mine, theirs = (side.named(CONTRACTS, "contracts", "id") for side in (old, new))
+    operations: dict[tuple[str, str], list[str]] = {}
+    for name, one, other in _shared_operations(old, new):
+        before, after = one.get("contract_id"), other.get("contract_id")
+        if before in mine and after in theirs and mine[before] != theirs[after]:
+            operations.setdefault((str(before), str(after)), []).append(name)
+    rows: list[Json] = []
+    for (before, after), names in operations.items():
+        changes = json_changes(mine[before], theirs[after])
+        rows.append(
+            {
+                "operations": names,
+                "old": before,
+                "new": after,
+                "changes": [change.document() for change in changes],
+            }
+        )
+    exchanged = [{pair[side] for pair in operations} for side in (0, 1)]
+    rows += _lonely(mine.keys() - theirs.keys() - exchanged[0], "old")
+    rows += _lonely(theirs.keys() - mine.keys() - exchanged[1], "new")
+    return rows
+
+
+def _lonely(ids: Iterable[str], side: str) -> list[Json]:
+    other = "new" if side == "old" else "old"
+    return [{"operations": [], side: one, other: None, "changes": []} for one in sorted(ids)]
+
+
+def _shared_operations(
+    old: _Side, new: _Side
+) -> Iterable[tuple[str, dict[str, Json], dict[str, Json]]]:
+    mine, theirs = (side.named(MANIFEST, "operations", "name") for side in (old, new))
+    return [(name, one, theirs[name]) for name, one in mine.items() if name in theirs]
+
+
+def _kernel_rows(old: _Side, new: _Side) -> list[Json]:
+    """Return a row for each operation that has a kernel on one side, in order, the old first."""
+    mine, theirs = (side.named(MANIFEST, "operations", "name") for side in (old, new))
+    compared: dict[str, dict[str, Json]] = {}
+    rows: list[Json] = []
+    for name in [*mine, *(name for name in theirs if name not in mine)]:
+        one, other = mine.get(name, {}), theirs.get(name, {})
+        symbols = one.get("kernel_symbol"), other.get("kernel_symbol")
+        if symbols == (None, None):
+            continue
+        key = str((*symbols, one.get("hsaco"), other.get("hsaco")))
+        # Many operations share few kernels: each pair of kernels is compared once.
+        if key not in compared:
+            compared[key] = _kernel_row((old, one), (new, other))
+        rows.append({"operation": name, **compared[key]})
+    return rows
+
+
+def _kernel_row(
+    old: tuple[_Side, Mapping[str, Json]], new: tuple[_Side, Mapping[str, Json]]
+) -> dict[str, Json]:
+    symbols = [operation.get("kernel_symbol") for _, operation in (old, new)]
+    row: dict[str, Json] = {"old_symbol": symbols[0], "new_symbol": symbols[1], "difference": None}
+    if None in symbols:
+        return {**row, "verdict": ADDED if symbols[0] is None else REMOVED}
+    sides = [side.code(operation.get("hsaco")) for side, operation in (old, new)]
+    if sides[0] is None or sides[1] is None:
+        return {**row, "verdict": NOT_BUILT}
+    pair = [
+        (code, code.code.kernel(str(symbol), f"{side.label}/{operation.get('hsaco')}"))
+        for code, symbol, (side, operation) in zip(sides, symbols, (old, new), strict=True)
+        if code is not None
+    ]
+    difference = kernel_difference(*pair)
+    if difference["verdict"] != IDENTICAL:
+        return {**row, "verdict": difference["verdict"], "difference": difference}
+    is_same = symbols[0] == symbols[1] and sides[0].code.data == sides[1].code.data
+    return {**row, "verdict": UNCHANGED if is_same else RENAMED}
+
+
+def _file_rows(old: Files, new: Files) -> list[Json]:
+    """Return every file that differs, with its digests; renamed ones are matched."""
+    renamed = renamed_pairs(old.keys() - new.keys(), new.keys() - old.keys())
+    rows: list[Json] = []
+    for name in sorted({*old, *new} - set(renamed.values())):
+        other = renamed.get(name, name)
+        before, after = old.get(name), new.get(other)
+        if before != after or name != other:
+            rows.append(
+                {
+                    "old": name if name in old else None,
+                    "new": other if other in new else None,
+                    "old_sha256": before if before is None else sha256_hex(before),
+                    "new_sha256": after if after is None else sha256_hex(after),
+                }
+            )
+    return rows
+
+
+def catalog_difference(old: Json, new: Json) -> dict[str, Json]:
+    """Return everything in which two tactic catalogs differ."""
+    changes = json_changes(old, new)
+    return {
+        "kind": "tactic catalog",
+        "equal": not changes,
+        "changes": [change.document() for change in changes],
+    }

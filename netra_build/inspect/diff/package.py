@@ -1,0 +1,257 @@
+"""Differences of two releases: what changed, why, and which kernels run other code.
+
+A kernel whose ``.text``, descriptor and metadata are equal and whose name or file is another one
+only carries a new hash. The causes are what the statements of provenance name: sources, tools,
+Python and its libraries.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from netra_build.core.canonical_json import Json, lower
+from netra_build.inspect.diff.code_objects import IDENTICAL, code_difference, read_code_side
+from netra_build.inspect.diff.documents import json_changes
+from netra_build.inspect.diff.engines import (
+    ADDED,
+    REMOVED,
+    RENAMED,
+    UNCHANGED,
+    engine_difference,
+)
+from netra_build.inspect.diff.release import file_pairs
+from netra_build.release.archive import Package
+from netra_build.release.kernels import KernelRow, kernel_rows
+from netra_build.release.layout import ENGINE
+from netra_build.release.origin import Origin, product_files
+
+KIND = "release package"
+TOOLS, TACTIC, SOURCE, CONSTANT, CONTRACT, COMPILER = (
+    "tool chain",
+    "tactic",
+    "source",
+    "constant",
+    "contract",
+    "netra-build",
+)
+"""Kinds of cause that a kernel's row names."""
+
+ROLES = (
+    ("golden/", "golden source"),
+    ("kernels/", "template"),
+    ("manifests/", "manifest"),
+    ("recipes/", "recipe"),
+    ("evidence/", "evidence"),
+)
+_CONSTANT = re.compile(r"^\s*\.set\s+(\w+)\s*,\s*(.*?)\s*$", re.MULTILINE | re.ASCII)
+
+
+@dataclass(frozen=True)
+class PackageSide:
+    """One package with its record and origin, and what it is called in messages."""
+
+    package: Package
+    record: Mapping[str, Json]
+    origin: Origin
+    label: str
+
+    @property
+    def product(self) -> dict[str, bytes]:
+        """The files of the product by their names inside it."""
+        return product_files(self.origin.asked, self.package.files)
+
+    def rows(self) -> dict[str, KernelRow]:
+        """Return the kernels by symbol, and by code object and symbol.
+
+        Several code objects may hold kernels of one symbol; an engine never does.
+        """
+        kind, place = self.origin.asked.kind, f"{self.label}/{self.origin.asked.folder}"
+        rows = kernel_rows(kind, self.product, place)
+        by_symbol = {row.symbol: row for row in rows}
+        return by_symbol | {f"{row.hsaco} {row.symbol}": row for row in rows}
+
+
+def package_difference(old: PackageSide, new: PackageSide) -> dict[str, Json]:
+    """Return everything in which two packages differ; ``BadInput`` for a file that is unreadable.
+
+    Both are of one kind, engines or code objects; of two kinds only the head is compared.
+    """
+    sides = (old, new)
+    is_engine = all(side.origin.asked.kind == ENGINE for side in sides)
+    labels = f"{old.label}/{old.origin.asked.folder}", f"{new.label}/{new.origin.asked.folder}"
+    engine = engine_difference(old.product, new.product, labels) if is_engine else None
+    kernels = engine["kernels"] if engine is not None else _object_rows(old, new)
+    causes = _causes(old.origin, new.origin)
+    _explain(kernels, sides, causes, [] if engine is None else engine["contracts"])
+    return {
+        "kind": KIND,
+        "equal": old.package == new.package,
+        "name": [side.origin.asked.name for side in sides],
+        "version": [side.origin.asked.version for side in sides],
+        "product": [side.origin.asked.kind for side in sides],
+        "ids": [list(side.record.get("engine_ids") or ()) for side in sides],
+        "causes": causes,
+        "kernels": kernels,
+        "documents": {} if engine is None else engine["documents"],
+        "contracts": [] if engine is None else engine["contracts"],
+        "verdicts": [
+            change.document()
+            for change in json_changes(*(lower(side.record.get("verdicts")) for side in sides))
+        ],
+        "files": [pair._asdict() for pair in file_pairs(old.package.files, new.package.files)],
+        "sizes": _sizes(sides),
+    }
+
+
+def role_of(name: str) -> str:
+    """Return what a source is for, by the folder of the library that it lies in."""
+    return next((role for start, role in ROLES if name.startswith(start)), "other")
+
+
+def _causes(old: Origin, new: Origin) -> dict[str, Json]:
+    sources = []
+    for digests, other in ((old.sources, new.sources), (old.objects, new.objects)):
+        sides = ({n: d.encode() for n, d in side.items()} for side in (digests, other))
+        for pair in file_pairs(*sides):
+            name = pair.new or pair.old or ""
+            role = role_of(name) if digests is old.sources else "code object of the user"
+            sources.append({**pair._asdict(), "role": role})
+    return {
+        "sources": sources,
+        "toolchain": _changes(dict(old.toolchain), dict(new.toolchain)),
+        "environment": _changes(lower(old.environment), lower(new.environment)),
+        "asked": _changes(_asked(old), _asked(new)),
+    }
+
+
+def _asked(origin: Origin) -> dict[str, Json]:
+    asked = lower(origin.asked)
+    return {key: value for key, value in asked.items() if key not in ("name", "version")}
+
+
+def _changes(old: Json, new: Json) -> list[Json]:
+    return [change.document() for change in json_changes(old, new)]
+
+
+def _object_rows(old: PackageSide, new: PackageSide) -> list[dict[str, Json]]:
+    """Return a row for each kernel of two sets of code objects, matched by the objects' names."""
+    mine, theirs = (
+        {name: data for name, data in side.product.items() if name.endswith(".hsaco")}
+        for side in (old, new)
+    )
+    rows: list[dict[str, Json]] = []
+    for name in sorted({*mine, *theirs}):
+        if name not in mine or name not in theirs:
+            rows += _lonely(old if name in mine else new, name, is_old=name in mine)
+            continue
+        one, other = (
+            read_code_side(side.product[name], _listing(side, name), f"{side.label}/{name}")
+            for side in (old, new)
+        )
+        found = code_difference(one, other)
+        is_same = mine[name] == theirs[name]
+        for kernel in found["kernels"]:
+            is_equal = kernel["verdict"] == IDENTICAL
+            verdict = (UNCHANGED if is_same else RENAMED) if is_equal else kernel["verdict"]
+            symbols = {key: kernel[key] for key in ("old_symbol", "new_symbol")}
+            difference = None if is_equal else kernel
+            rows.append(
+                {"operation": name, **symbols, "verdict": verdict, "difference": difference}
+            )
+        rows += [_lone_row(name, symbol, is_old=True) for symbol in found["removed"]]
+        rows += [_lone_row(name, symbol, is_old=False) for symbol in found["added"]]
+    return rows
+
+
+def _lonely(side: PackageSide, name: str, *, is_old: bool) -> list[dict[str, Json]]:
+    kernels = read_code_side(side.product[name], None, f"{side.label}/{name}").code.kernels
+    return [_lone_row(name, kernel.symbol, is_old=is_old) for kernel in kernels]
+
+
+def _lone_row(name: str, symbol: str, *, is_old: bool) -> dict[str, Json]:
+    return {
+        "operation": name,
+        "old_symbol": symbol if is_old else None,
+        "new_symbol": None if is_old else symbol,
+        "verdict": REMOVED if is_old else ADDED,
+        "difference": None,
+    }
+
+
+def _listing(side: PackageSide, name: str) -> str | None:
+    stem = name.removeprefix("hsaco/").removesuffix(".hsaco")
+    data = side.product.get(f"metadata/{stem}.dis")
+    return None if data is None else data.decode("utf-8", "backslashreplace")
+
+
+def _explain(
+    kernels: Iterable[dict[str, Json]],
+    sides: tuple[PackageSide, PackageSide],
+    causes: Mapping[str, Json],
+    contracts: Iterable[Mapping[str, Json]],
+) -> None:
+    """Add to each kernel that is not as it was why: causes that reach it, by kind and name."""
+    rows = [side.rows() for side in sides]
+    changed = {pair["old"] or pair["new"] for pair in causes["sources"]}
+    changed |= {pair["new"] for pair in causes["sources"] if pair["new"]}
+    exchanged = {name: row["changes"] for row in contracts for name in row["operations"]}
+    for kernel in kernels:
+        kernel["why"] = []
+        if kernel["verdict"] == UNCHANGED:
+            continue
+        old, new = (
+            rows[side].get(f"{kernel['operation']} {symbol}") or rows[side].get(str(symbol))
+            for side, symbol in enumerate((kernel["old_symbol"], kernel["new_symbol"]))
+        )
+        why = list(_reasons(old, new, sides, changed))
+        for change in exchanged.get(str(kernel["operation"]), []):
+            if not change["identity"]:
+                why.append([CONTRACT, change["pointer"]])
+        for change in causes["toolchain"]:
+            if change["pointer"].endswith("_version"):
+                why.append([TOOLS, f"{change.get('old')} -> {change.get('new')}"])
+        kernel["why"] = why or _compiler(causes)
+
+
+def _compiler(causes: Mapping[str, Json]) -> list[Json]:
+    """Return our own code as the cause, when it changed and nothing else explains a kernel."""
+    environment = causes["environment"]
+    is_ours = any(change["pointer"].startswith("/netra_build") for change in environment)
+    return [[COMPILER, "its own code"]] if is_ours else []
+
+
+def _reasons(
+    old: KernelRow | None,
+    new: KernelRow | None,
+    sides: tuple[PackageSide, PackageSide],
+    changed: set[str],
+) -> Iterable[list[str]]:
+    if old is None or new is None:
+        return
+    if old.tactic != new.tactic:
+        yield [TACTIC, f"{old.tactic} -> {new.tactic}"]
+    for name in sorted({*old.includes, *new.includes}):
+        if name in changed or (name in old.includes) != (name in new.includes):
+            yield [SOURCE, name]
+    before, after = (
+        dict(_CONSTANT.findall(side.product.get(row.source, b"").decode("utf-8", "replace")))
+        for side, row in zip(sides, (old, new), strict=True)
+    )
+    for name in sorted({*before, *after}):
+        if before.get(name) != after.get(name):
+            yield [CONSTANT, f"{name} {before.get(name, 'none')} -> {after.get(name, 'none')}"]
+
+
+def _sizes(sides: Iterable[PackageSide]) -> dict[str, Json]:
+    """Return bytes of all files and of the code objects, and the number of files, of each side."""
+    files = [side.package.files for side in sides]
+    return {
+        "files": [len(each) for each in files],
+        "bytes": [sum(map(len, each.values())) for each in files],
+        "code_bytes": [
+            sum(len(data) for name, data in each.items() if name.endswith(".hsaco"))
+            for each in files
+        ],
+    }

@@ -1,0 +1,1 @@
+"""Derive again what a product claims, and name the first lie."""

@@ -1,0 +1,261 @@
+"""Validate an engine directory: derive again everything it claims and name the first lie."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from netra_build import __version__
+from netra_build.asm.tools.toolchain import Toolchain
+from netra_build.core.canonical_json import Json, stable_hash
+from netra_build.core.disk import Disk
+from netra_build.core.errors import BadInput, NetraError
+from netra_build.formats.catalogs.library import CONTRACT_SCHEMA, MARKER_FILES, Library
+from netra_build.formats.fields import Fields
+from netra_build.formats.records.vocabulary import (
+    EXECUTE_KERNEL,
+    EXECUTIONS,
+    FORMAT_ENGINE,
+    KIND_FALLBACK,
+    TARGET,
+    WAVE_SIZE,
+)
+from netra_build.formats.schema_subset import check_document
+from netra_build.inspect.validate.objects import check_objects
+from netra_build.inspect.validate.plan import check_against_library
+from netra_build.inspect.validate.seal import altered_file, check_seal
+from netra_build.plan.documents import (
+    ARTIFACT_FILES,
+    COMPILER_NAME,
+    INCLUDES,
+    SOURCE_DOCUMENTS,
+    source_hash,
+    with_engine_id,
+)
+from netra_build.plan.engine_folder import MANIFEST, EngineFolder
+from netra_build.plan.expected_files import check_inventory
+from netra_build.plan.former_sources import refuse_former_sources
+
+ENGINE_KEYS = (
+    "format_version",
+    "engine_id",
+    "target",
+    "wave_size",
+    "required_rocm",
+    "model_configuration_hash",
+    "checkpoint_hash",
+    "deployment_guards",
+    "tensor_parallel",
+    "profiles",
+    "operations",
+    "selected_tactics",
+    "kernel_symbols",
+    "workspace_bytes",
+    "fallbacks",
+    "layout_plan",
+    "graph_recipe",
+    "memory_plan",
+    "validation_status",
+    "compiler",
+    "golden_artifacts",
+    "artifact_files",
+)
+RECORD_ONLY = (
+    "id",
+    "symbol",
+    "fallback",
+    "maturity",
+    "artifact_kind",
+    "source_refs",
+    "evidence_refs",
+)
+"""Keys of a contract record that stay outside of its identity (a golden symbol is inside)."""
+
+
+@dataclass(frozen=True)
+class ValidationOptions:
+    """``self_contained`` leaves the library's tactics aside; ``strict`` refuses more."""
+
+    self_contained: bool = False
+    strict: bool = False
+
+
+@dataclass(frozen=True)
+class Validation:
+    """A valid engine: the published summary, and the files that were taken at their word.
+
+    ``former`` are sources of other engines, which are no part of this one.
+    """
+
+    summary: dict[str, Json]
+    unverified: tuple[str, ...]
+    former: tuple[str, ...]
+
+
+def validate_engine(
+    root: Path, disk: Disk, library: Library, options: ValidationOptions | None = None
+) -> dict[str, Json]:
+    """Return the summary of a valid engine directory, checked without any program."""
+    return verify_engine(root, disk, library, options).summary
+
+
+def verify_engine(
+    root: Path,
+    disk: Disk,
+    library: Library,
+    options: ValidationOptions | None = None,
+    tools: Toolchain | None = None,
+) -> Validation:
+    """Validate an engine directory; raise ``BadInput`` with the first lie.
+
+    With ``tools`` sources are assembled again, listings made again and golden sides compared.
+    """
+    engine = EngineFolder(root, disk)
+    try:
+        return _verify(engine, library, options or ValidationOptions(), tools)
+    except NetraError as error:
+        name = altered_file(engine)
+        if name and name not in error.location:
+            error.hint = f'file "{name}" is not the one that was sealed'
+        raise
+
+
+def _verify(
+    engine: EngineFolder, library: Library, options: ValidationOptions, tools: Toolchain | None
+) -> Validation:
+    manifest = engine.fields(MANIFEST)
+    _check_manifest(engine, manifest, library)
+    _check_contracts(engine, library)
+    former = check_inventory(engine)
+    if options.strict:
+        refuse_former_sources(engine)
+    _check_candidates(engine)
+    if not options.self_contained:
+        check_against_library(engine, library, strict=options.strict)
+    unverified = check_objects(engine, tools)
+    _check_identity(engine, manifest, former)
+    check_seal(engine)
+    return Validation(summary(engine), tuple(unverified), former)
+
+
+def summary(engine: EngineFolder) -> dict[str, Json]:
+    """Return the published result of a valid engine."""
+    operations = engine.document(MANIFEST)["operations"]
+    kernels = sum(operation["execution"] == EXECUTE_KERNEL for operation in operations)
+    return {
+        "valid": True,
+        "target": TARGET,
+        "wave_size": WAVE_SIZE,
+        "operations": len(operations),
+        "kernel_operations": kernels,
+        "fallback_operations": len(operations) - kernels,
+    }
+
+
+def _check_manifest(engine: EngineFolder, manifest: Fields, library: Library) -> None:
+    schema = MARKER_FILES[1]
+    check_document(
+        library.read_object(schema),
+        manifest.value,
+        engine.location(MANIFEST),
+        library.location(schema),
+    )
+    for key, value in (
+        ("format_version", FORMAT_ENGINE),
+        ("target", TARGET),
+        ("wave_size", WAVE_SIZE),
+        ("artifact_files", list(ARTIFACT_FILES)),
+    ):
+        manifest.hold(key, value, f'"{key}" has another value')
+    manifest.close(ENGINE_KEYS)
+    for key in ENGINE_KEYS:
+        manifest.get(key)
+    for name in ARTIFACT_FILES:
+        if not engine.has(name):
+            raise BadInput("document is missing", location=engine.location(name))
+        engine.document(name)
+    if len(manifest.array("profiles")) != 1:
+        manifest.refuse("engine has not exactly one profile", "profiles")
+    for index, operation in enumerate(manifest.objects("operations")):
+        operation.word("execution", EXECUTIONS)
+        operation.hold("index", index, "operation is out of order")
+
+
+def _check_contracts(engine: EngineFolder, library: Library) -> None:
+    """Check each contract's schema and that its id is the digest of its identity."""
+    fields = engine.fields("contracts.json")
+    schema = library.read_object(CONTRACT_SCHEMA)
+    ids = []
+    for record in fields.objects("contracts"):
+        check_document(schema, record.value, record.place(), library.location(CONTRACT_SCHEMA))
+        derived = contract_id(record.value)
+        record.hold("id", derived, "contract id differs from the contract")
+        ids.append(derived)
+    if ids != sorted(set(ids)):
+        fields.refuse("contracts are not sorted by id without repetition", "contracts")
+
+
+def contract_id(record: Mapping[str, Json]) -> str:
+    """Return the id that a contract record should have."""
+    outside = set(RECORD_ONLY)
+    if "hsaco_name" in record:
+        outside.discard("symbol")
+    identity = {key: value for key, value in record.items() if key not in outside}
+    prefix = "nkf_" if record.get("artifact_kind") == KIND_FALLBACK else "nk_"
+    return prefix + stable_hash(identity)[:24]
+
+
+def _check_candidates(engine: EngineFolder) -> None:
+    """Check the digests of every generated source and include copy that a candidate names."""
+    for candidate in engine.fields("validation_plan.json").objects("candidates"):
+        for name, digest, place in _named_files(candidate):
+            if not engine.has(name):
+                raise BadInput(f'file "{name}" is missing', location=place)
+            if engine.sha256(name) != digest:
+                raise BadInput(
+                    f'file "{name}" has another digest',
+                    location=place,
+                    expected=digest,
+                    got=engine.sha256(name),
+                )
+        source, symbol = candidate.text("source"), candidate.text("symbol")
+        if f" {symbol}".encode() not in engine.read(source):
+            candidate.refuse(f'symbol "{symbol}" does not occur in its source', "symbol")
+
+
+def _named_files(candidate: Fields) -> Iterator[tuple[str, str, str]]:
+    yield (
+        candidate.text("source"),
+        candidate.digest("source_sha256"),
+        candidate.place("source_sha256"),
+    )
+    files = candidate.child("template_files")
+    for name in files.value:
+        yield name, files.digest(name), files.place(name)
+    template = candidate.text("template")
+    if template not in files.value or not template.startswith(f"{INCLUDES}/"):
+        candidate.refuse(f'template "{template}" is not among its files', "template")
+
+
+def _check_identity(engine: EngineFolder, manifest: Fields, former: tuple[str, ...]) -> None:
+    """Check that the id covers the manifest, and the source hash every compiled file."""
+    derived = with_engine_id(manifest.value)["engine_id"]
+    manifest.hold("engine_id", derived, "engine id differs from the manifest")
+    compiler = manifest.child("compiler")
+    compiler.close(("name", "version", "source_hash"))
+    if (compiler.text("name"), compiler.text("version")) != (COMPILER_NAME, __version__):
+        return
+    digests = {
+        name: engine.sha256(name)
+        for name in engine.names.difference(former)
+        if name in SOURCE_DOCUMENTS or _is_compiled(name)
+    }
+    fact = "compiled files differ from those that the engine was made with"
+    compiler.hold("source_hash", source_hash(digests), fact)
+
+
+def _is_compiled(name: str) -> bool:
+    if name.startswith(f"{INCLUDES}/"):
+        return not name.endswith("/")
+    return name.startswith("generated/") and name.endswith(".s") and name.count("/") == 1

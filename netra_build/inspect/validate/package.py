@@ -1,0 +1,293 @@
+"""Verify a release package: signature, every digest, every claim; and say what nobody could."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from netra_build.asm.tools.toolchain import Toolchain
+from netra_build.core.canonical_json import Json, parse_object
+from netra_build.core.digests import sha256_hex
+from netra_build.core.disk import Disk, sealed_folder
+from netra_build.core.errors import BadInput, NetraError, Refused, ToolchainFailed
+from netra_build.core.json_difference import first_difference
+from netra_build.formats.catalogs.library import Library
+from netra_build.inspect.validate.engine import ValidationOptions, verify_engine
+from netra_build.inspect.validate.result import verify_result
+from netra_build.release.archive import Package
+from netra_build.release.envelope import check_signature, read_envelope
+from netra_build.release.environment import environment_of
+from netra_build.release.kernels import kernel_rows, read_as_ours
+from netra_build.release.layout import (
+    ENGINE,
+    ENVELOPE,
+    LICENSE,
+    PROVENANCE,
+    RECORD,
+    SBOM,
+    WRITTEN_LAST,
+    check_version,
+    top_folder,
+)
+from netra_build.release.origin import Origin, product_files
+from netra_build.release.provenance import read_provenance, subjects
+from netra_build.release.record import read_record, refuse_unready, release_record
+from netra_build.release.sbom import sbom_bytes
+
+INCLUDES = "generated/includes/"
+SBOM_MODULE = "netra_build.release.sbom"
+ROLES = ("assembler", "linker", "disassembler")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing about a package: what it is, whether it was verified, and how or why not."""
+
+    what: str
+    is_verified: bool
+    detail: str
+
+
+@dataclass(frozen=True)
+class Means:
+    """What a verification may use: a library (for its schemas), a tool chain, a public key.
+
+    ``find_tools`` is asked for the tool chain when everything before it holds.
+    """
+
+    disk: Disk
+    library: Library | None
+    find_tools: Callable[[], Toolchain | None]
+    key: bytes | None = None
+    key_location: str = ""
+
+
+def check_integrity(package: Package, location: str) -> tuple[dict[str, Json], Origin]:
+    """Return record and origin of a package whose every file is the one that both speak of.
+
+    ``BadInput`` when record or statement is missing or unreadable, ``Refused`` for a file that is
+    missing, not listed or another one.
+    """
+    files = package.files
+    record = read_record(files, location)
+    origin = read_provenance(files, location)
+    with read_as_ours(f"{location}/{RECORD}"):
+        listed = {name: row["sha256"] for name, row in record["files"].items()}
+    for name in (LICENSE, SBOM):
+        if name not in listed:
+            raise Refused(f'record lists no "{name}"', location=f"{location}/{RECORD}")
+    apart = {name: data for name, data in files.items() if name not in WRITTEN_LAST}
+    _hold(apart, listed, RECORD, location)
+    about = {name: data for name, data in files.items() if name not in (PROVENANCE, ENVELOPE)}
+    _hold(about, subjects(files, location), PROVENANCE, location)
+    asked = origin.asked
+    check_version(asked.version, f"{location}/{PROVENANCE}")
+    if package.top != top_folder(asked.name, asked.version):
+        raise Refused(
+            "folder of the archive is named otherwise",
+            location=location,
+            expected=f'"{top_folder(asked.name, asked.version)}"',
+            got=f'"{package.top}"',
+        )
+    return record, origin
+
+
+def verify_package(package: Package, location: str, means: Means) -> list[Finding]:
+    """Return what was verified of a package, and what was not.
+
+    Raises ``Refused`` with the first thing that is not what it claims to be, ``BadInput`` for
+    what cannot be read at all.
+    """
+    findings = [_signature(package, location, means)]
+    record, origin = check_integrity(package, location)
+    count = len(package.files)
+    findings.append(Finding("digests", True, f"{count} files, by {RECORD} and {PROVENANCE}"))
+    findings += _product(package, origin, location, means)
+    with read_as_ours(location):
+        _claims(package, record, origin, location)
+        bill = _bill(package, origin, location)
+        sources = _sources(package, origin, location)
+    verdicts = record["verdicts"]
+    findings.append(
+        Finding(
+            "claims",
+            True,
+            f"{len(record['kernels'])} kernels: equivalence {verdicts['equivalence']}, "
+            f"static checks {verdicts['static_checks']}",
+        )
+    )
+    findings += [bill, sources]
+    numerics = verdicts["numerics"]
+    findings.append(
+        Finding(
+            "numerics",
+            False,
+            f"{numerics['verdict']} by its reports (scope {numerics['scope']}, "
+            f"{numerics['kernels_run']} of {numerics['kernels']} kernels); not run again",
+        )
+    )
+    findings.append(Finding("hardware", False, "no release states anything about hardware"))
+    return findings
+
+
+def _hold(files: Mapping[str, bytes], digests: Mapping[str, str], by: str, location: str) -> None:
+    """Raise ``Refused`` for the first file that differs from what ``by`` says of it."""
+    for name in sorted({*files, *digests}):
+        if name not in files:
+            raise Refused(f'file "{name}" is missing', location=location, hint=f"{by} lists it")
+        if name not in digests:
+            raise Refused(f'file "{name}" is not in {by}', location=location)
+        actual = sha256_hex(files[name])
+        if actual != digests[name]:
+            raise Refused(
+                f'file "{name}" differs from {by}',
+                location=location,
+                expected=f"sha256 {digests[name]}",
+                got=actual,
+            )
+
+
+def _signature(package: Package, location: str, means: Means) -> Finding:
+    envelope = package.files.get(ENVELOPE)
+    if envelope is None:
+        if means.key is not None:
+            raise Refused("package is not signed", location=location)
+        return Finding("signature", False, "package is not signed")
+    place = f"{location}/{ENVELOPE}"
+    statement, signers = read_envelope(envelope, place)
+    if means.key is not None:
+        signer = check_signature(envelope, means.key, place, means.key_location)
+    if statement != package.files.get(PROVENANCE):
+        raise Refused(f'signed statement is not "{PROVENANCE}"', location=place)
+    if means.key is None:
+        return Finding("signature", False, f"no key was given; signed by {', '.join(signers)}")
+    return Finding("signature", True, f"by key {signer}")
+
+
+def _product(package: Package, origin: Origin, location: str, means: Means) -> Iterator[Finding]:
+    """Verify engine or code objects as what they are, without looking at the release around."""
+    tools, reason = _usable_tools(means.find_tools(), origin)
+    files, folder = product_files(origin.asked, package.files), origin.asked.folder
+    if origin.asked.kind == ENGINE:
+        if means.library is None:
+            yield Finding("engine", False, "no kernel library here, whose schemas it needs")
+            return
+        with sealed_folder() as place, _refusal(f"{location}/{folder}", str(place)):
+            for name, data in files.items():
+                means.disk.write_bytes(place / name, data)
+            options = ValidationOptions(self_contained=True)
+            found = verify_engine(place, means.disk, means.library, options, tools)
+            unverified: Sequence[str] = found.unverified
+        yield Finding("engine", True, "ids, documents, code objects and reports derived again")
+    else:
+        with _refusal(f"{location}/{folder}", ""):
+            unverified = verify_result(files, tools)
+        yield Finding("code objects", True, "records and reports derived again")
+        yield Finding("conformity", False, "contracts of code objects are not in the package")
+    if not kernel_rows(origin.asked.kind, files, location):
+        yield Finding("equivalence", False, "no kernel in it was made from sources")
+    elif tools is None or tools.disassembler is None:
+        left = sum(not name.endswith(".numerics.json") for name in unverified)
+        yield Finding("equivalence", False, f"{reason}; {left} files are taken at their word")
+    else:
+        yield Finding("equivalence", True, "sources assembled and compared again")
+
+
+def _usable_tools(tools: Toolchain | None, origin: Origin) -> tuple[Toolchain | None, str]:
+    """Return the tool chain if it is of the recorded versions, else why it is not used."""
+    if tools is None:
+        return None, "no tool chain"
+    if tools.disassembler is None:
+        return tools, "the tool chain has no disassembler"
+    found = tools.identity()
+    for key in (f"{role}_version" for role in ROLES):
+        if found.get(key) != origin.toolchain.get(key):
+            there = origin.toolchain.get(key)
+            return None, f"the tool chain here is {found.get(key)}, the recorded one {there}"
+    return tools, ""
+
+
+@contextmanager
+def _refusal(place: str, folder: str) -> Iterator[None]:
+    """Turn what is wrong inside a package into a refusal that names the package's own file."""
+    try:
+        yield
+    except ToolchainFailed:
+        raise
+    except NetraError as error:
+        here = error.location.removeprefix(f"{folder}/") if folder else error.location
+        raise Refused(
+            _without(error.fact, folder),
+            location=place + here,
+            expected=error.expected,
+            got=error.got,
+            hint=_without(error.hint, folder),
+            detail=error.detail,
+        ) from None
+
+
+def _without(text: str, folder: str) -> str:
+    return text.replace(f"{folder}/", "") if folder else text
+
+
+def _claims(package: Package, record: Mapping[str, Json], origin: Origin, location: str) -> None:
+    """Write the record again from the content, and hold it to the lock of releases."""
+    content = {name: data for name, data in package.files.items() if name not in WRITTEN_LAST}
+    with _refusal(f"{location}/", ""):
+        derived = release_record(content, origin, record["archive"])
+        if derived["toolchain"] != origin.toolchain:
+            raise BadInput("tool chain is not the one of the product", location=PROVENANCE)
+        _same(derived, record, RECORD)
+        refuse_unready(content, origin, record)
+
+
+def _bill(package: Package, origin: Origin, location: str) -> Finding:
+    """Write the bill of materials again, where the libraries that wrote it are here."""
+    recorded = origin.environment["packages"]
+    for name, version in environment_of(SBOM_MODULE)["packages"].items():
+        if recorded.get(name) != version:
+            detail = f"written with {name} {recorded.get(name)}, here is {version}"
+            return Finding("bill of materials", False, detail)
+    apart = (SBOM, *WRITTEN_LAST)
+    bare = {name: data for name, data in package.files.items() if name not in apart}
+    with _refusal(f"{location}/", ""):
+        derived = parse_object(sbom_bytes(bare, origin), SBOM)
+        _same(derived, parse_object(package.files[SBOM], SBOM), SBOM)
+    return Finding("bill of materials", True, "written again from content and provenance")
+
+
+def _same(derived: Json, stated: Json, name: str) -> None:
+    difference = first_difference(derived, stated)
+    if difference is not None:
+        raise BadInput(
+            "claim differs from the content",
+            location=f"{name}#{difference.pointer}",
+            expected=difference.expected,
+            got=difference.actual,
+        )
+
+
+def _sources(package: Package, origin: Origin, location: str) -> Finding:
+    """Hold the sources that the package holds against the provenance; count the others."""
+    files = product_files(origin.asked, package.files)
+    seen: set[str] = set()
+    for name in sorted(files):
+        if name.startswith(INCLUDES):
+            source = name.removeprefix(INCLUDES)
+            if origin.sources.get(source) != sha256_hex(files[name]):
+                raise Refused(
+                    f'source "{source}" is not the one of {PROVENANCE}',
+                    location=f"{location}/{origin.asked.folder}{name}",
+                )
+            seen.add(source)
+    for row in kernel_rows(origin.asked.kind, files, location):
+        same = {n for n, d in origin.sources.items() if d == row.golden_sha256}
+        if row.golden_sha256 is not None and not same:
+            raise Refused(
+                f'golden source of "{row.symbol}" is not in {PROVENANCE}', location=location
+            )
+        seen |= same
+    left = len(origin.sources) - len(seen)
+    detail = f"{len(seen)} are in the package; of {left} more there is the digest alone"
+    return Finding("sources", left == 0, detail)

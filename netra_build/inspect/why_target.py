@@ -1,0 +1,92 @@
+"""Which files a question is about: it names a path, a tactic, an operation or a symbol."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import PurePosixPath
+
+from netra_build.build.graph.actions import Action, Root
+from netra_build.build.record.run_record import RunRecord
+from netra_build.build.record.tally import Paths
+from netra_build.build.run.execute import Execution
+from netra_build.core.canonical_json import Json
+from netra_build.core.errors import BadInput
+from netra_build.core.nearest import nearest_hint
+from netra_build.formats.records.vocabulary import TARGET
+
+HSACO = "hsaco"
+Made = Mapping[str, Action]
+"""Actions by the path of each file that they make."""
+
+
+def asked_files(target: str, executions: Iterable[Execution], record: RunRecord) -> Paths:
+    """Return the paths of the files that ``target`` stands for, at least one.
+
+    The first that fits: the path of a file that is made or was made; the end of such paths; a
+    tactic id, an operation or a kernel symbol, for which its code objects stand.
+    Raises ``BadInput`` with the nearest known name when nothing fits.
+    """
+    executions = tuple(executions)
+    made = _made(executions)
+    asked = str(PurePosixPath(target))
+    known = {*made, *(path for entry in record.entries() for path in entry.paths)}
+    if asked in known:
+        return (asked,)
+    _refuse_source(target, executions)
+    ends = sorted(path for path in known if path.endswith(f"/{asked}"))
+    current = tuple(path for path in ends if path in made)
+    if ends:
+        return current or tuple(ends)
+    words = _words(executions, made)
+    if target not in words:
+        raise BadInput(
+            f'nothing that was asked for makes "{target}"',
+            location="why",
+            hint=nearest_hint(target, [*words, *(PurePosixPath(path).name for path in made)]),
+        )
+    return tuple(sorted(words[target]))
+
+
+def _refuse_source(target: str, executions: Iterable[Execution]) -> None:
+    for execution in executions:
+        for place in execution.graph.sources():
+            if target in (place.name, str(execution.folders.path(place))):
+                raise BadInput(
+                    f'"{target}" is a source, nothing makes it',
+                    location="why",
+                    hint="name a file that is made from it",
+                )
+
+
+def _made(executions: Iterable[Execution]) -> dict[str, Action]:
+    return {
+        path: action
+        for execution in executions
+        for action in execution.graph.actions
+        for path in execution.folders.names(action.outputs)
+    }
+
+
+def _words(executions: Iterable[Execution], made: Made) -> dict[str, set[str]]:
+    """Return the code objects by every word that stands for them."""
+    words: dict[str, set[str]] = {}
+    for path, action in made.items():
+        parts = PurePosixPath(path)
+        if parts.suffix == ".hsaco" and parts.parent.name == HSACO:
+            tactics = action.subject.split(" + ")
+            for word in (parts.stem, *tactics, *(f"{TARGET}.{one}" for one in tactics)):
+                words.setdefault(word, set()).add(path)
+    for execution in executions:
+        for name, hsaco in _operations(execution):
+            words.setdefault(name, set()).add(str(execution.folders.paths[Root.OUT] / hsaco))
+    return words
+
+
+def _operations(execution: Execution) -> Iterator[tuple[str, str]]:
+    """Yield name and code object of every kernel operation of an engine."""
+    for action in execution.graph.actions:
+        document: Json = dict(action.parameters).get("document")
+        operations = document.get("operations") if isinstance(document, dict) else None
+        for one in operations if isinstance(operations, list) else ():
+            if isinstance(one, dict) and isinstance(one.get(HSACO), str):
+                yield str(one["name"]), str(one[HSACO])

@@ -1,1 +1,0 @@
-"""Readers of manifests, models, profiles, recipes and the library root."""

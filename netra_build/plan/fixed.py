@@ -1,0 +1,245 @@
+"""Select a tactic for a fixed kernel operation and say why the others were refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from netra_build.core.canonical_json import Json
+from netra_build.core.errors import BadInput
+from netra_build.core.nearest import nearest_hint
+from netra_build.formats.fields import Fields
+from netra_build.formats.records.contracts import FixedContract
+from netra_build.formats.records.launch import Extent
+from netra_build.formats.records.plan import Candidate, Selection
+from netra_build.formats.records.tactic import Catalog, FixedTactic
+from netra_build.formats.records.vocabulary import (
+    EXECUTE_FALLBACK,
+    EXECUTE_KERNEL,
+    KIND_TEMPLATE,
+    SEMANTIC_FIELDS,
+    TARGET,
+    UINT32_MAX,
+    WAVE_SIZE,
+)
+from netra_build.plan.instances import Closing, close_contract
+
+REQUIRED = ("family", "operation", "constants", "semantics", "launch_grid")
+ATTRIBUTE_KEYS = (
+    *REQUIRED,
+    "arguments",
+    "wave_size",
+    "graph_capture",
+    "deterministic",
+    "fallback",
+    "profile_names",
+    "binding_scope",
+    "dynamic_lds_bytes",
+)
+LOWEST = -(2**63)
+
+
+@dataclass(frozen=True)
+class FixedRequest:
+    """What a fixed kernel operation asks for."""
+
+    family: str | None
+    operation: str
+    constants: Mapping[str, int]
+    semantics: Mapping[str, Json]
+    grid: Extent
+    fallback: str = "framework"
+    wave_size: int = WAVE_SIZE
+    graph_capture: bool = True
+    deterministic: bool = True
+    profile_names: tuple[str, ...] = ()
+    dynamic_lds_bytes: int | None = None
+
+
+def read_request(fields: Fields, known_profiles: Iterable[str]) -> FixedRequest:
+    """Return the request of an operation's attributes; raise ``BadInput`` with its pointer."""
+    fields.close(ATTRIBUTE_KEYS)
+    missing = sorted(key for key in REQUIRED if not fields.has(key))
+    if missing:
+        names = ", ".join(f'"{key}"' for key in missing)
+        fields.refuse(f"fixed kernel lacks required attributes: {names}")
+    constants = fields.child("constants")
+    return FixedRequest(
+        family=fields.text("family"),
+        operation=fields.text("operation"),
+        constants={key: constants.integer(key, low=LOWEST) for key in constants.value},
+        semantics=fields.child("semantics").value,
+        grid=fields.extent("launch_grid"),
+        fallback=fields.text("fallback", "framework"),
+        wave_size=fields.integer("wave_size", WAVE_SIZE),
+        graph_capture=fields.boolean("graph_capture", True),
+        deterministic=fields.boolean("deterministic", True),
+        profile_names=_profile_names(fields, known_profiles),
+        dynamic_lds_bytes=_dynamic_lds(fields),
+    )
+
+
+def _profile_names(fields: Fields, known_profiles: Iterable[str]) -> tuple[str, ...]:
+    names = fields.texts("profile_names", [], unique=True)
+    known = frozenset(known_profiles)
+    for index, name in enumerate(names):
+        if name not in known:
+            raise BadInput(
+                f'unknown profile "{name}"',
+                location=f"{fields.place('profile_names')}/{index}",
+                hint=nearest_hint(name, known),
+            )
+    return names
+
+
+def _dynamic_lds(fields: Fields) -> int | None:
+    fields.text("binding_scope", "per_layer")
+    if not fields.has("dynamic_lds_bytes"):
+        return None
+    return fields.integer("dynamic_lds_bytes", high=UINT32_MAX)
+
+
+class FixedSelector:
+    """Selects among the tactics of a catalog; rejections are remembered per request."""
+
+    def __init__(self, catalog: Catalog, allow_experimental: bool) -> None:
+        self.catalog = catalog
+        self.allow_experimental = allow_experimental
+        self._by_name = sorted(catalog.tactics, key=lambda tactic: tactic.name)
+        self._contracts: dict[object, FixedContract] = {}
+        self._remembered: dict[object, tuple[tuple[Candidate, ...], FixedTactic | None]] = {}
+
+    def select(self, request: FixedRequest, profile: str, name: str, place: str) -> Selection:
+        """Return the selection for one operation called ``name``; raise ``BadInput`` on a tie."""
+        if request.profile_names and profile not in request.profile_names:
+            reason = (f"operation is outside profile {profile}",)
+            return Selection(
+                EXECUTE_FALLBACK, request.fallback, candidates=(Candidate(None, False, reason),)
+            )
+        self._refuse_faults(request, place)
+        candidates, best = self._judge(request, name, place)
+        if best is None:
+            return Selection(EXECUTE_FALLBACK, request.fallback, candidates=candidates)
+        contract = self._contract(best, request, place)
+        return Selection(
+            EXECUTE_KERNEL,
+            request.fallback,
+            contract=contract,
+            tactic=best.name,
+            maturity=best.maturity,
+            artifact_kind=KIND_TEMPLATE,
+            symbol=contract.symbol,
+            candidates=candidates,
+            fixed_tactic=best,
+        )
+
+    def _contract(self, tactic: FixedTactic, request: FixedRequest, place: str) -> FixedContract:
+        """Return the contract, made once for equal constants, grid and fallback."""
+        constants = tuple(sorted(request.constants.items()))
+        key = (tactic.name, constants, request.grid, request.fallback)
+        if key not in self._contracts:
+            closing = Closing(request.constants, request.grid, request.fallback)
+            self._contracts[key] = close_contract(tactic, closing, place)
+        return self._contracts[key]
+
+    def _refuse_faults(self, request: FixedRequest, place: str) -> None:
+        """A broken entry of the wanted operation could be the better one: never guess."""
+        for fault in self.catalog.faults:
+            if fault.operation is None or fault.operation == request.operation:
+                fault.error.hint = fault.error.hint or f"needed by {place}"
+                raise fault.error
+
+    def _judge(
+        self, request: FixedRequest, name: str, place: str
+    ) -> tuple[tuple[Candidate, ...], FixedTactic | None]:
+        key = (
+            request.family,
+            request.operation,
+            tuple(sorted(request.constants.items())),
+            tuple(sorted((field, str(value)) for field, value in request.semantics.items())),
+            request.wave_size,
+            request.graph_capture,
+            request.deterministic,
+        )
+        if key not in self._remembered:
+            self._remembered[key] = self._rank(request, name, place)
+        return self._remembered[key]
+
+    def _rank(
+        self, request: FixedRequest, name: str, place: str
+    ) -> tuple[tuple[Candidate, ...], FixedTactic | None]:
+        fitting, rejected = [], []
+        for tactic in self._by_name:
+            reasons = rejection_reasons(tactic, request, self.allow_experimental)
+            if reasons:
+                rejected.append(Candidate(tactic.name, False, reasons))
+            else:
+                fitting.append(tactic)
+        fitting.sort(key=lambda tactic: (tactic.rank, tactic.name))
+        if len(fitting) > 1 and fitting[0].rank == fitting[1].rank:
+            tied = [tactic.name for tactic in fitting if tactic.rank == fitting[0].rank]
+            names = ", ".join(f'"{tactic}"' for tactic in tied)
+            raise BadInput(
+                f'tactics for "{name}" tie at rank {fitting[0].rank}: {names}',
+                location=place,
+                hint="give them different ranks in their catalog",
+            )
+        compatible = [Candidate(t.name, t is fitting[0], ()) for t in fitting]
+        return (*compatible, *rejected), fitting[0] if fitting else None
+
+
+def rejection_reasons(
+    tactic: FixedTactic, request: FixedRequest, allow_experimental: bool
+) -> tuple[str, ...]:
+    """Return the published reasons against a tactic, in their order; none means it fits."""
+    heads = (
+        (request.family is not None and tactic.family != request.family, "tactic-family mismatch"),
+        (tactic.operation != request.operation, "operation mismatch"),
+        (tactic.target != TARGET, "target mismatch"),
+        (tactic.wave_size != request.wave_size, "wave-size mismatch"),
+    )
+    abilities = (
+        (request.graph_capture and not tactic.graph_capture, "graph capture required"),
+        (request.deterministic and not tactic.deterministic, "determinism required"),
+    )
+    reasons = [text for bad, text in heads if bad]
+    reasons += _semantic_reasons(tactic, request)
+    reasons += maturity_reasons(tactic.maturity, allow_experimental)
+    reasons += [text for bad, text in abilities if bad]
+    reasons += _constant_reasons(tactic, request.constants)
+    return tuple(reasons)
+
+
+def maturity_reasons(maturity: str, allow_experimental: bool) -> list[str]:
+    """Return the reason against a maturity, if there is one."""
+    if maturity == "rejected":
+        return ["maturity is rejected"]
+    if maturity == "experiment" and not allow_experimental:
+        return ["experimental tactics are disabled"]
+    return []
+
+
+def _semantic_reasons(tactic: FixedTactic, request: FixedRequest) -> list[str]:
+    reasons = [
+        f"{key} semantic mismatch"
+        for key, value in tactic.semantics
+        if request.semantics.get(key) != value
+    ]
+    extra = sorted(set(request.semantics) - set(SEMANTIC_FIELDS))
+    return reasons + [f"undeclared semantic field {key}" for key in extra]
+
+
+def _constant_reasons(tactic: FixedTactic, constants: Mapping[str, int]) -> list[str]:
+    reasons = []
+    for name, values in tactic.contract_constants + tactic.compile_definitions:
+        if name not in constants:
+            reasons.append(f"{name} missing")
+        elif constants[name] not in values:
+            reasons.append(f"{name} mismatch")
+    for item in tactic.compile_ranges:
+        if item.name not in constants:
+            reasons.append(f"{item.name} missing")
+        elif not item.accepts(constants[item.name]):
+            reasons.append(f"{item.name} mismatch")
+    extra = sorted(set(constants) - tactic.selectable_names)
+    return reasons + [f"undeclared compile-time constant {name}" for name in extra]

@@ -1,0 +1,277 @@
+"""Plan one engine: select for every operation, place memory, resolve kernargs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from netra_build.core.canonical_json import Json
+from netra_build.core.errors import BadInput, NetraError
+from netra_build.formats.fields import Fields
+from netra_build.formats.models.golden_operation import read_golden_contract
+from netra_build.formats.records.abi import KernelAbi
+from netra_build.formats.records.contracts import FixedContract, GoldenContract
+from netra_build.formats.records.ir import Operation
+from netra_build.formats.records.memory import MemoryPlan
+from netra_build.formats.records.model import Model
+from netra_build.formats.records.plan import (
+    Candidate,
+    EnginePlan,
+    GoldenArtifact,
+    KernelInstance,
+    OperationPlan,
+    Selection,
+)
+from netra_build.formats.records.profiles import Profile
+from netra_build.formats.records.tactic import Catalog
+from netra_build.formats.records.vocabulary import EXECUTE_FALLBACK, EXECUTE_KERNEL, KIND_GOLDEN
+from netra_build.plan.arguments import (
+    Argument,
+    fixed_arguments,
+    golden_arguments,
+    kernarg_problem,
+)
+from netra_build.plan.dense import read_dense_shape, select_dense
+from netra_build.plan.fixed import FixedSelector, read_request
+from netra_build.plan.instances import instantiate
+from netra_build.plan.layout import binding_record, layout_document
+from netra_build.plan.memory import plan_memory
+from netra_build.plan.place import attribute_fields, operation_place
+from netra_build.plan.recipe_graph import dependencies
+from netra_build.plan.requests import buffer_requests
+from netra_build.plan.strict import check_strictly
+
+OUTSIDE = "operation is outside dense vertical slice"
+GOLDEN_REASON = "exact accepted golden HSACO contract"
+_HEX64 = re.compile(r"[0-9a-f]{64}\Z")
+
+
+@dataclass(frozen=True)
+class PlanOptions:
+    """Choices of the caller that are not in the model.
+
+    ``golden`` holds the bytes of golden code objects by file name, or None when they are not
+    copied. ``strict`` refuses everything that the published compiler lets through.
+    """
+
+    allow_experimental: bool = False
+    checkpoint_hash: str | None = None
+    golden: Mapping[str, bytes] | None = None
+    strict: bool = False
+    placement: str = "first_use"
+    abi_by_tactic: Mapping[str, KernelAbi] | None = None
+
+
+def plan_engine(
+    model: Model,
+    profile: Profile,
+    catalog: Catalog,
+    known_profiles: Iterable[str],
+    options: PlanOptions | None = None,
+) -> EnginePlan:
+    """Return the whole plan of one engine; raise ``BadInput`` with the place of the problem."""
+    options = options or PlanOptions()
+    _check_options(options)
+    _check_degree(model, profile)
+    planner = _Planner(model, profile, catalog, frozenset(known_profiles), options)
+    selections = [planner.select(i, op) for i, op in enumerate(model.graph.operations)]
+    memory = planner.memory(selections)
+    operations = tuple(
+        planner.complete(index, operation, selection, memory)
+        for index, (operation, selection) in enumerate(
+            zip(model.graph.operations, selections, strict=True)
+        )
+    )
+    kernels = _instances(operations, model)
+    plan = EnginePlan(
+        model=model,
+        profile=profile,
+        operations=operations,
+        kernels=kernels,
+        golden=_golden_artifacts(operations, model, options.golden),
+        memory=memory,
+        layout=layout_document(planner.bindings),
+        depends_on=dependencies(model.graph),
+        include_by_name=_includes(kernels, catalog),
+        checkpoint_hash=options.checkpoint_hash,
+        notes=_notes(kernels),
+        problems=tuple(planner.problems),
+    )
+    if options.strict:
+        check_strictly(plan, options.abi_by_tactic or {})
+    return plan
+
+
+def _check_options(options: PlanOptions) -> None:
+    digest = options.checkpoint_hash
+    if digest is not None and not _HEX64.match(digest):
+        raise BadInput(
+            "checkpoint hash has the wrong form",
+            location="--checkpoint-hash",
+            expected="64 lower-case hexadecimal digits",
+            got=f'"{digest[:80]}"',
+        )
+
+
+def _check_degree(model: Model, profile: Profile) -> None:
+    wanted = model.tensor_parallel
+    if profile.tensor_parallel != wanted:
+        raise BadInput(
+            f'profile "{profile.name}" is for another tensor parallel degree',
+            location=profile.location,
+            expected=wanted,
+            got=profile.tensor_parallel,
+        )
+
+
+class _Planner:
+    """Selects and completes operations; keeps the layout bindings it meets."""
+
+    def __init__(
+        self,
+        model: Model,
+        profile: Profile,
+        catalog: Catalog,
+        known_profiles: frozenset[str],
+        options: PlanOptions,
+    ) -> None:
+        self.model = model
+        self.profile = profile
+        self.known_profiles = known_profiles
+        self.options = options
+        self.selector = FixedSelector(catalog, options.allow_experimental)
+        self.bindings: list[Json] = []
+        self.problems: list[NetraError] = []
+
+    def select(self, index: int, operation: Operation) -> Selection:
+        """Return what runs one operation."""
+        place = operation_place(self.model, index, operation)
+        fields = attribute_fields(self.model, index, operation)
+        if operation.kind == "fixed_kernel":
+            request = read_request(fields, self.known_profiles)
+            return self.selector.select(request, self.profile.name, operation.name, place)
+        if operation.kind == "golden_kernel":
+            return _select_golden(fields)
+        if operation.kind == "dense":
+            return self._select_dense(operation, fields, place)
+        fallback = fields.text("fallback", "framework")
+        return Selection(
+            EXECUTE_FALLBACK, fallback, candidates=(Candidate(None, False, (OUTSIDE,)),)
+        )
+
+    def _select_dense(self, operation: Operation, fields: Fields, place: str) -> Selection:
+        shape, record = read_dense_shape(fields, self.profile, place)
+        if len(operation.inputs) < 3:
+            raise BadInput(
+                "dense operation lacks its weight",
+                location=place,
+                expected="inputs: activation, activation scale, weight, weight scale",
+                got=f"{len(operation.inputs)} inputs",
+            )
+        scale = operation.inputs[3] if len(operation.inputs) > 3 else None
+        self.bindings.append(binding_record(operation.inputs[2], scale, record, place))
+        return select_dense(
+            shape,
+            str(record["fallback"]),
+            allow_experimental=self.options.allow_experimental,
+            strict=self.options.strict,
+        )
+
+    def memory(self, selections: Sequence[Selection]) -> MemoryPlan:
+        """Return the memory plan for all selections."""
+        workspaces = [s.contract.workspace if s.contract else None for s in selections]
+        requests = buffer_requests(self.model, self.profile, workspaces)
+        return plan_memory(requests, self.model.location, self.options.placement)
+
+    def complete(
+        self, index: int, operation: Operation, selection: Selection, memory: MemoryPlan
+    ) -> OperationPlan:
+        """Return the plan of one operation with its kernargs."""
+        offset = memory.offset_by_name.get(f"{operation.name}.workspace")
+        contract = selection.contract
+        if contract is None or not contract.workspace.bytes:
+            offset = None
+        plan = OperationPlan(index, operation, selection, offset)
+        if not isinstance(contract, FixedContract | GoldenContract):
+            return plan
+        fields = attribute_fields(self.model, index, operation)
+        arguments: tuple[Argument, ...]
+        if isinstance(contract, GoldenContract):
+            artifact = fields.child("golden_artifact")
+            arguments = golden_arguments(artifact, contract, memory.offset_by_name)
+            hsaco, digest = contract.hsaco_path, contract.hsaco_sha256
+        else:
+            arguments = fixed_arguments(fields, contract, offset)
+            problem = kernarg_problem(fields, contract.kernarg_size)
+            if problem is not None:
+                self.problems.append(problem)
+            hsaco, digest = f"hsaco/{contract.symbol}.hsaco", None
+        return replace(
+            plan,
+            arguments=arguments,
+            hsaco=hsaco,
+            hsaco_sha256=digest,
+            kernarg_size=contract.kernarg_size,
+        )
+
+
+def _select_golden(fields: Fields) -> Selection:
+    fields.close(("golden_artifact",))
+    contract = read_golden_contract(fields.child("golden_artifact"))
+    return Selection(
+        EXECUTE_KERNEL,
+        contract.fallback,
+        contract=contract,
+        tactic=contract.tactic,
+        maturity=contract.maturity,
+        artifact_kind=KIND_GOLDEN,
+        symbol=contract.symbol,
+        candidates=(Candidate(contract.tactic, True, (GOLDEN_REASON,)),),
+    )
+
+
+def _instances(operations: Sequence[OperationPlan], model: Model) -> tuple[KernelInstance, ...]:
+    """Return one instance per distinct fixed contract, in (tactic, contract id) order."""
+    found: dict[str, KernelInstance] = {}
+    for plan in operations:
+        contract, tactic = plan.selection.contract, plan.selection.fixed_tactic
+        if tactic is None or not isinstance(contract, FixedContract):
+            continue
+        place = operation_place(model, plan.index, plan.operation)
+        instance = found.get(contract.symbol)
+        if instance is None:
+            found[contract.symbol] = instantiate(tactic, contract, (), place)
+        elif instance.contract.id != contract.id:
+            raise BadInput(f'two contracts share the symbol "{contract.symbol}"', location=place)
+    order = sorted(found.values(), key=lambda item: f"{item.tactic.name}:{item.contract.id}")
+    return tuple(order)
+
+
+def _includes(kernels: Sequence[KernelInstance], catalog: Catalog) -> dict[str, bytes]:
+    names = sorted({name for kernel in kernels for name in kernel.closure_names})
+    return {name: catalog.source_by_name[name] for name in names}
+
+
+def _golden_artifacts(
+    operations: Sequence[OperationPlan], model: Model, given: Mapping[str, bytes] | None
+) -> tuple[GoldenArtifact, ...]:
+    """Return the golden code objects by path; one path may carry one digest only."""
+    found: dict[str, GoldenArtifact] = {}
+    for plan in operations:
+        contract = plan.selection.contract
+        if not isinstance(contract, GoldenContract):
+            continue
+        data = None if given is None else given[contract.hsaco_name]
+        artifact = GoldenArtifact(contract.hsaco_path, contract.hsaco_sha256, data)
+        if found.setdefault(artifact.path, artifact).sha256 != artifact.sha256:
+            raise BadInput(
+                f'code object "{contract.hsaco_name}" is named with two digests',
+                location=operation_place(model, plan.index, plan.operation),
+            )
+    return tuple(found[path] for path in sorted(found))
+
+
+def _notes(kernels: Sequence[KernelInstance]) -> tuple[str, ...]:
+    names = sorted({kernel.tactic.name for kernel in kernels if not kernel.tactic.is_pinned})
+    return tuple(f'tactic "{name}" is not pinned' for name in names)

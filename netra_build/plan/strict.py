@@ -1,0 +1,234 @@
+"""Strict planning: hold tensors, grids, rows and arguments against the kernels that use them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import prod
+from typing import Any, NoReturn
+
+from netra_build.core.canonical_json import Json
+from netra_build.core.errors import BadInput
+from netra_build.formats.records.abi import AbiArgument, KernelAbi
+from netra_build.formats.records.contracts import FixedContract
+from netra_build.formats.records.ir import Dimension
+from netra_build.formats.records.plan import EnginePlan, OperationPlan
+from netra_build.plan.place import operation_place
+from netra_build.plan.requests import tensor_shape
+
+ROW_CONSTANT = "NETRA_ROWS"
+TOKEN_CONSTANT = "NETRA_M"
+PROFILE_DIMENSION = {"tokens": "m"}
+"""Profile dimension that a dimension name of a kernel ABI stands for."""
+GRID_DIMENSIONS = {"batch": ("batch",), "rows": ("m", "batch")}
+"""Profile dimensions whose product a name in a kernel ABI's grid stands for."""
+
+
+def check_strictly(plan: EnginePlan, abi_by_tactic: Mapping[str, KernelAbi]) -> None:
+    """Refuse what the published compiler lets through; raise ``BadInput`` with its place."""
+    if plan.problems:
+        raise plan.problems[0]
+    _check_shared_contracts(plan)
+    for operation in plan.operations:
+        contract = operation.selection.contract
+        if isinstance(contract, FixedContract):
+            abi = abi_by_tactic.get(str(operation.selection.tactic))
+            checker = _Checker(plan, operation, contract, abi is not None and abi.masked_grid)
+            checker.check_rows()
+            checker.check_dynamic_lds()
+            checker.check_tensors()
+            if abi is not None:
+                checker.check_abi(abi)
+
+
+def _check_shared_contracts(plan: EnginePlan) -> None:
+    """Two operations of one contract id must agree on the whole record."""
+    first: dict[str, OperationPlan] = {}
+    for operation in plan.operations:
+        contract = operation.selection.contract
+        if contract is None:
+            continue
+        other = first.setdefault(contract.id, operation)
+        if other.selection.contract != contract:
+            raise BadInput(
+                f'contract "{contract.id}" has two records, the other one for'
+                f' "{other.operation.name}"',
+                location=operation_place(plan.model, operation.index, operation.operation),
+                hint="give both operations the same fallback",
+            )
+
+
+class _Checker:
+    """Checks one selected kernel; names of ABI dimensions are bound as they are met.
+
+    A kernel with a masked grid leaves alone what lies beyond the rows that a launch really has:
+    it is held against the largest size that the profile allows.
+    """
+
+    def __init__(
+        self, plan: EnginePlan, operation: OperationPlan, contract: FixedContract, is_masked: bool
+    ) -> None:
+        self.is_masked = is_masked
+        self.plan = plan
+        self.profile = plan.profile
+        self.operation = operation
+        self.contract = contract
+        self.place = operation_place(plan.model, operation.index, operation.operation)
+        self.size_by_name: dict[str, int] = {}
+
+    def _refuse(self, fact: str, **details: Any) -> NoReturn:
+        raise BadInput(fact, location=self.place, **details)
+
+    def _constant(self, name: str) -> int | None:
+        return dict(self.contract.constants + self.contract.specialization).get(name)
+
+    def _fixed(self, dimension: str) -> int:
+        value = self.profile.exact_by_dimension.get(dimension)
+        if value is None and self.is_masked:
+            value = self._largest(dimension)
+        if value is None:
+            self._refuse(
+                f'kernel depends on "{dimension}", which profile "{self.profile.name}" does not fix'
+            )
+        return value
+
+    def _largest(self, dimension: str) -> int | None:
+        guards = (guard for guard in self.profile.guards if guard.dimension == dimension)
+        return next((guard.maximum for guard in guards), None)
+
+    def _rows(self, dimensions: Sequence[str]) -> int:
+        """Return the product of dimensions; a profile that names no batch has one of 1."""
+        named = {guard.dimension for guard in self.profile.guards} | {"m"}
+        return prod(self._fixed(dimension) for dimension in dimensions if dimension in named)
+
+    def check_rows(self) -> None:
+        """Hold the rows and tokens that a kernel is built for against the profile's guards."""
+        tokens = self._constant(TOKEN_CONSTANT)
+        if tokens is not None and tokens != self._fixed("m"):
+            self._refuse(
+                "kernel is built for another m than the profile's",
+                expected=self._fixed("m"),
+                got=tokens,
+            )
+        rows = self._constant(ROW_CONSTANT)
+        if rows is None:
+            return
+        expected = self._rows(("m", "batch"))
+        if rows != expected:
+            self._refuse(
+                f'kernel is built for other rows than profile "{self.profile.name}" has',
+                expected=expected,
+                got=rows,
+            )
+
+    def check_dynamic_lds(self) -> None:
+        """Hold the dynamic LDS that an operation states against its kernel's."""
+        stated = self.operation.operation.attributes.get("dynamic_lds_bytes")
+        actual = self.contract.launch.dynamic_lds_bytes
+        if stated is not None and stated != actual:
+            self._refuse("dynamic LDS differs from the kernel's", expected=actual, got=stated)
+
+    def check_tensors(self) -> None:
+        """Hold the argument's tensors against the operation's inputs and outputs."""
+        node = self.operation.operation
+        named: dict[str, str] = {}
+        for argument in self.operation.arguments:
+            tensor = argument.get("tensor")
+            if tensor is None:
+                continue
+            access = str(argument["access"])
+            if "read" in access and tensor not in node.inputs:
+                self._refuse(f'argument reads tensor "{tensor}", which is no input')
+            if "write" in access and tensor not in node.outputs:
+                self._refuse(f'argument writes tensor "{tensor}", which is no output')
+            named[str(tensor)] = access
+        if named:
+            for tensor in (*node.inputs, *node.outputs):
+                if tensor not in named:
+                    self._refuse(f'tensor "{tensor}" is bound but no argument uses it')
+
+    def check_abi(self, abi: KernelAbi) -> None:
+        """Hold arguments, shapes, data types, layouts and grid against the kernel's ABI."""
+        given = self.operation.arguments
+        if len(given) != len(abi.arguments):
+            self._refuse(
+                "number of arguments differs from the kernel's ABI",
+                expected=len(abi.arguments),
+                got=len(given),
+            )
+        for argument, wanted in zip(given, abi.arguments, strict=True):
+            self._check_argument(argument, wanted)
+        for axis, size in zip("xyz", abi.grid, strict=True):
+            actual = self.contract.launch.grid["xyz".index(axis)]
+            if not self._fits(size, actual):
+                self._refuse(
+                    f"grid {axis} differs from the kernel's ABI",
+                    expected=self._shown(size),
+                    got=actual,
+                )
+        for name in (size for size in GRID_DIMENSIONS if size in abi.grid):
+            expected = self._rows(GRID_DIMENSIONS[name])
+            if self.size_by_name[name] != expected:
+                self._refuse(
+                    f'grid is for another "{name}" than profile "{self.profile.name}" has',
+                    expected=expected,
+                    got=self.size_by_name[name],
+                )
+        for name, dimension in PROFILE_DIMENSION.items():
+            bound = self.size_by_name.get(name)
+            if bound is not None and bound != self._fixed(dimension):
+                self._refuse(
+                    f'"{name}" differs from the profile\'s {dimension}',
+                    expected=self._fixed(dimension),
+                    got=bound,
+                )
+
+    def _check_argument(self, argument: Mapping[str, Json], wanted: AbiArgument) -> None:
+        kind = "pointer" if wanted.kind == "pointer" else "u32_constant"
+        for key, value in (("kind", kind), ("offset", wanted.offset), ("access", wanted.access)):
+            if argument.get(key) != value:
+                self._refuse(
+                    f'{key} of argument "{argument["name"]}" differs from the kernel\'s ABI',
+                    expected=value,
+                    got=argument.get(key),
+                )
+        name = argument.get("tensor")
+        if name is None or kind != "pointer":
+            return
+        tensor = self.plan.model.graph.tensor_by_name[str(name)]
+        if wanted.dtype is not None and tensor.dtype != wanted.dtype:
+            self._differs(tensor.name, "data type", wanted.dtype, tensor.dtype)
+        if wanted.layout is not None and tensor.layout != wanted.layout:
+            self._differs(tensor.name, "layout", wanted.layout, tensor.layout)
+        shape = tensor_shape(tensor, self.profile, self.place)
+        if wanted.shape and not self._shape_fits(wanted.shape, shape):
+            sizes = [self._shown(size) for size in wanted.shape]
+            self._differs(tensor.name, "shape", sizes, list(shape))
+
+    def _differs(self, tensor: str, what: str, expected: object, got: object) -> NoReturn:
+        self._refuse(
+            f'{what} of tensor "{tensor}" differs from the kernel\'s ABI',
+            expected=expected,
+            got=got,
+        )
+
+    def _shape_fits(self, wanted: Sequence[Dimension], shape: Sequence[int]) -> bool:
+        """Compare shapes; inner sizes may be split or joined, which leaves the bytes alone."""
+        if len(wanted) == len(shape):
+            return all(self._fits(*pair) for pair in zip(wanted, shape, strict=True))
+        open_names = {
+            size for size in wanted if isinstance(size, str) and size not in self.size_by_name
+        }
+        known = prod(size for size in map(self._shown, wanted) if isinstance(size, int))
+        rest, remainder = divmod(prod(shape), known)
+        if remainder or len(open_names) > 1 or (not open_names and rest != 1):
+            return False
+        self.size_by_name.update(dict.fromkeys(open_names, rest))
+        return isinstance(wanted[-1], str) or shape[-1] % wanted[-1] == 0
+
+    def _fits(self, wanted: Dimension, actual: int) -> bool:
+        if isinstance(wanted, str):
+            return self.size_by_name.setdefault(wanted, actual) == actual
+        return wanted == actual
+
+    def _shown(self, wanted: Dimension) -> Dimension:
+        return self.size_by_name.get(wanted, wanted) if isinstance(wanted, str) else wanted

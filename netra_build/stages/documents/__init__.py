@@ -1,0 +1,1 @@
+"""Stages that write documents of a product."""

@@ -1,0 +1,1 @@
+"""Stages that make a release package."""

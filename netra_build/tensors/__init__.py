@@ -1,0 +1,1 @@
+"""Large tensors: files of them, byte ranges, and their layouts."""

@@ -68,6 +68,8 @@ def _other_families(folder: str, names: list[str]) -> list[str]:
         "kernels/gfx950/templates": r"common|moe",
         "recipes": r"qwen36_moe_(m1|m1_golden|decode_objects)\.yaml",
     }
+    if "netra_build" in Path(folder).parts:
+        return []
     here = next((p for end, p in kept.items() if Path(folder).as_posix().endswith(end)), r".*")
     return [n for n in names if not re.fullmatch(here, n)]
 

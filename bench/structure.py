@@ -5,7 +5,7 @@ tree by default), as a table; with ``--before DIR`` those of another checkout in
 ``--write`` puts the table between the markers of docs/layout.md.
 
 Two places are near-duplicates when six or more lines in a row are the same but for names, numbers
-numbers and strings. Comments, docstrings, imports, blank lines and lone brackets do not count, nor a
+and strings. Comments, docstrings, imports, blank lines and lone brackets do not count, nor does a
 run of which fewer than half of the lines have six words or more, such as a record's fields. Runs
 of the same two files count once.
 """

@@ -164,7 +164,7 @@ def measure_size(
     case("warm store, new directory", ours=warm)
     case("empty SConstruct", ours=bench.empty())
     case("nothing to do", ours=bench.scons(project), ninja=bench.ninja(bare))
-    # The front door takes no option that it does not know, so SCons evaluates everything.
+    # The up-to-date check takes no option that it does not know, so SCons evaluates everything.
     case("full evaluation", ours=bench.scons(project, "--max-drift=-1"))
     for name, edit in EDITS:
         edit(project)

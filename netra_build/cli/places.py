@@ -11,7 +11,7 @@ from netra_build.asm.tools.toolchain import Toolchain, find_toolchain
 from netra_build.build.digests.code_digest import PACKAGE_FOLDER
 from netra_build.build.digests.loaded_code import note_folder
 from netra_build.build.freshness.input_trace import (
-    Looks,
+    InputTrace,
     RecordingDisk,
     RecordingEnvironment,
     absolute,
@@ -23,29 +23,31 @@ from netra_build.formats.catalogs.library import Library, open_library
 __all__ = ["add_library_root", "add_toolchain", "library_of", "toolchain_at", "toolchain_of"]
 
 
-def library_of(options: argparse.Namespace, looks: Looks | None = None) -> Library:
+def library_of(options: argparse.Namespace, input_trace: InputTrace | None = None) -> Library:
     """Return the library that the options name, or the one around the working folder.
 
-    What it reads from now on is noted in ``looks``.
+    What it reads from now on is noted in ``input_trace``.
     """
     explicit = Path(options.library_root) if options.library_root else None
-    disk = RealDisk() if looks is None else RecordingDisk(looks)
+    disk = RealDisk() if input_trace is None else RecordingDisk(input_trace)
     return open_library(disk, explicit, (Path.cwd(), PACKAGE_FOLDER))
 
 
 def toolchain_of(
-    options: argparse.Namespace, library: Library, looks: Looks | None = None
+    options: argparse.Namespace, library: Library, input_trace: InputTrace | None = None
 ) -> Toolchain:
     """Return the tool chain that the options name, or the one of this machine.
 
-    All its files, and what was searched for it, are noted in ``looks``.
+    All its files, and what was searched for it, are noted in ``input_trace``.
     """
-    return toolchain_at(options, library.root, looks)
+    return toolchain_at(options, library.root, input_trace)
 
 
-def toolchain_at(options: argparse.Namespace, root: Path, looks: Looks | None = None) -> Toolchain:
+def toolchain_at(
+    options: argparse.Namespace, root: Path, input_trace: InputTrace | None = None
+) -> Toolchain:
     """Return the same; what was unpacked for one project lies below its ``root``."""
-    seen = looks or Looks()
+    seen = input_trace or InputTrace()
     environment = RecordingEnvironment(os.environ, seen)
     rocm, local = environment.get("ROCM_PATH", ""), root / ".toolchain"
     programs = find_toolchain(
@@ -55,7 +57,7 @@ def toolchain_at(options: argparse.Namespace, root: Path, looks: Looks | None = 
         path=environment.get("PATH", ""),
         disk=RecordingDisk(seen),
     )
-    if looks is not None:
-        programs.identity(RecordingDisk(looks))
-        note_folder(looks, absolute(local / "native"))
+    if input_trace is not None:
+        programs.identity(RecordingDisk(input_trace))
+        note_folder(input_trace, absolute(local / "native"))
     return with_native_part(programs, local / "native")

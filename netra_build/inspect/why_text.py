@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from netra_build.build.freshness.freshness import Standing
+from netra_build.build.freshness.freshness import Freshness
 from netra_build.build.record.run_record import RunRecord
 from netra_build.build.run.execute import Execution
 from netra_build.core.canonical_json import Json
@@ -20,7 +20,7 @@ FORMAT = "netra-why-1"
 
 
 def answers(
-    target: str, executions: Sequence[Execution], record: RunRecord, standing: Standing
+    target: str, executions: Sequence[Execution], record: RunRecord, freshness: Freshness
 ) -> list[Answer]:
     """Return one answer for each file that ``target`` stands for.
 
@@ -30,20 +30,20 @@ def answers(
     from netra_build.build.explain.why import answer
     from netra_build.inspect.why_target import asked_files
 
-    verdicts = upcoming(executions, standing)
+    verdicts = upcoming(executions, freshness)
     return [answer(path, record, verdicts) for path in asked_files(target, executions, record)]
 
 
 def why_text(
-    target: str, executions: Sequence[Execution], record: RunRecord, standing: Standing
+    target: str, executions: Sequence[Execution], record: RunRecord, freshness: Freshness
 ) -> str:
     """Return the answers in words; without a target, what a build would run."""
     from netra_build.build.explain.upcoming import upcoming
     from netra_build.build.explain.why import upcoming_lines
 
     if not target:
-        return "\n".join(upcoming_lines(list(upcoming(executions, standing).values())))
-    found = answers(target, executions, record, standing)
+        return "\n".join(upcoming_lines(list(upcoming(executions, freshness).values())))
+    found = answers(target, executions, record, freshness)
     return "\n".join(line for one in found for line in one.lines())
 
 

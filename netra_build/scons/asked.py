@@ -131,6 +131,6 @@ def _show_table(target: list[Any], source: list[Any], env: Any) -> int:
     path = Path(str(source[0]))
     summary = parse_object(RealDisk().read_bytes(path), str(path))
     shown = summary_text(summary)
-    env["NETRA_DECLARED"].said.append(shown)
+    env["NETRA_CONTEXT"].said.append(shown)
     print(shown)
     return EXIT_REFUSED if summary["differing"] else 0

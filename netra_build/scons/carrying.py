@@ -15,17 +15,17 @@ from netra_build.build.cache.store import Store
 from netra_build.build.freshness.freshness import Decision
 from netra_build.build.record.run_file import Noted
 from netra_build.build.record.run_record import Pending
-from netra_build.build.run import carry_out
-from netra_build.build.run.action_log import Account, pending_run
-from netra_build.build.run.carry_out import Carried
+from netra_build.build.run import executor
+from netra_build.build.run.action_log import ActionLog, pending_run
 from netra_build.build.run.execute import ActionRun, prepare_run
-from netra_build.build.workers.workers import GATE, Begin, Hands, NoHand
+from netra_build.build.run.executor import Outcome
+from netra_build.build.workers.workers import GATE, Begin, NoWorker, WorkerPool
 from netra_build.core.errors import NetraError
 from netra_build.scons.steps import Step
 
 
 class Task(NamedTuple):
-    """What a hand is told: which step, and what was decided about it."""
+    """What a worker is told: which step, and what was decided about it."""
 
     number: int
     decision: Decision
@@ -35,9 +35,9 @@ class Task(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What a hand answers."""
+    """What a worker answers."""
 
-    carried: Carried | None
+    outcome: Outcome | None
     """What came of the action; None if the store does not have it."""
     noted: Noted | None
     """What is to go on record of the run."""
@@ -50,16 +50,16 @@ def restore(step: Step) -> bool:
     store = _store(step) if step.action.stage.is_kept else None
     if store is None:
         return False
-    hands = _hands(step)
-    if hands is not None and not store.has_outputs(_known(step).digest):
+    workers = _workers(step)
+    if workers is not None and not store.has_outputs(_known(step).digest):
         return False
     try:
-        carried = _restored(step, hands, store)
+        outcome = _restored(step, workers, store)
     except NetraError:
         return False  # the action meets it again, and reports it
-    if carried is not None:
-        _note(step, carried)
-    return carried is not None
+    if outcome is not None:
+        _note(step, outcome)
+    return outcome is not None
 
 
 def make(step: Step) -> None:
@@ -69,13 +69,13 @@ def make(step: Step) -> None:
     """
     is_kept = step.action.stage.is_kept and not SCons.CacheDir.cache_readonly
     store = _store(step) if is_kept else None
-    _note(step, _made(step, _hands(step), store))
+    _note(step, _made(step, _workers(step), store))
 
 
-def work_by_hand(declared: Any, task: Task, begin: Begin) -> Answer:
-    """Do a task in a hand, with the step, the store and the tools that the hand has."""
-    step: Step = declared.steps[task.number]
-    store: Store | None = declared.opened_store() if task.is_restoring or task.is_kept else None
+def work_in_worker(context: Any, task: Task, begin: Begin) -> Answer:
+    """Do a task in a worker, with the step, the store and the tools that the worker has."""
+    step: Step = context.steps[task.number]
+    store: Store | None = context.opened_store() if task.is_restoring or task.is_kept else None
     product = step.execution.product
 
     def withdraw() -> None:
@@ -84,19 +84,19 @@ def work_by_hand(declared: Any, task: Task, begin: Begin) -> Answer:
             product.note_begun()
 
     run = prepare_run(step.action, step.execution, withdraw)
-    decision = carry_out.decided_for(run, task.decision)
+    decision = executor.decided_for(run, task.decision)
     pending = _pending(step, run)
     if task.is_restoring:
-        carried = carry_out.restored(run, decision, store) if store is not None else None
+        outcome = executor.restored(run, decision, store) if store is not None else None
     else:
-        carried = carry_out.made(run, decision, store)
+        outcome = executor.made(run, decision, store)
     runs, noted = step.execution.runs, None
-    if carried is not None and pending is not None and runs is not None:
-        noted = runs.noted(pending, carried.written, carried.ending)
-    return Answer(carried, noted, store.trouble if store is not None else "")
+    if outcome is not None and pending is not None and runs is not None:
+        noted = runs.noted(pending, outcome.written, outcome.ending)
+    return Answer(outcome, noted, store.trouble if store is not None else "")
 
 
-def _hands(step: Step) -> Hands | None:
+def _workers(step: Step) -> WorkerPool | None:
     """Return who works for this process, None when the step is carried out here.
 
     A seal is: it is what makes this process's product whole. So is what may be an action under
@@ -109,79 +109,79 @@ def _hands(step: Step) -> Hands | None:
     decider = execution.decider
     if decider is not None and decider.may_be_renamed(action, step.output_paths):
         return None
-    declared = step.env["NETRA_DECLARED"]
-    hands: Hands | None = declared.hands(action.stage.is_long, work_by_hand)
-    return hands
+    context = step.env["NETRA_CONTEXT"]
+    workers: WorkerPool | None = context.workers(action.stage.is_long, work_in_worker)
+    return workers
 
 
-def _by_hand(
-    step: Step, hands: Hands, store: Store | None, *, is_restoring: bool
-) -> Carried | None:
+def _by_worker(
+    step: Step, workers: WorkerPool, store: Store | None, *, is_restoring: bool
+) -> Outcome | None:
     product = step.execution.product
     task = Task(step.number, _known(step), is_restoring, store is not None)
-    with Account(step.action, step.execution) as account:
-        answer: Answer = hands.ask(task, lambda: product.begin() if product is not None else None)
+    with ActionLog(step.action, step.execution) as log:
+        answer: Answer = workers.ask(task, lambda: product.begin() if product is not None else None)
         if store is not None and answer.trouble:
             store.trouble = store.trouble or answer.trouble
-        if answer.carried is None:
-            account.not_begun()
+        if answer.outcome is None:
+            log.not_begun()
         else:
-            account.done_elsewhere(answer.noted, answer.carried.ending)
-    return answer.carried
+            log.done_elsewhere(answer.noted, answer.outcome.ending)
+    return answer.outcome
 
 
-def _restored(step: Step, hands: Hands | None, store: Store) -> Carried | None:
-    if hands is not None:
-        with suppress(NoHand):
-            return _by_hand(step, hands, store, is_restoring=True)
+def _restored(step: Step, workers: WorkerPool | None, store: Store) -> Outcome | None:
+    if workers is not None:
+        with suppress(NoWorker):
+            return _by_worker(step, workers, store, is_restoring=True)
     return _restored_here(step, store)
 
 
-def _made(step: Step, hands: Hands | None, store: Store | None) -> Carried:
-    if hands is not None:
-        with suppress(NoHand):
-            carried = _by_hand(step, hands, store, is_restoring=False)
-            assert carried is not None
-            return carried
+def _made(step: Step, workers: WorkerPool | None, store: Store | None) -> Outcome:
+    if workers is not None:
+        with suppress(NoWorker):
+            outcome = _by_worker(step, workers, store, is_restoring=False)
+            assert outcome is not None
+            return outcome
     return _made_here(step, store)
 
 
-def _restored_here(step: Step, store: Store) -> Carried | None:
+def _restored_here(step: Step, store: Store) -> Outcome | None:
     """Restore in this process; what was read stays for the action if the store has nothing."""
     with GATE.inside():
         run = prepare_run(step.action, step.execution)
-        decision = carry_out.decided_for(run, step.decision)
-        carried = None
+        decision = executor.decided_for(run, step.decision)
+        outcome = None
         if store.has_outputs(decision.digest):
-            with Account(step.action, step.execution) as account:
+            with ActionLog(step.action, step.execution) as log:
                 pending = _pending(step, run)
-                carried = carry_out.restored(run, decision, store)
-                if carried is None:
-                    account.not_begun()
+                outcome = executor.restored(run, decision, store)
+                if outcome is None:
+                    log.not_begun()
                 else:
-                    account.done(pending, carried.written, carried.ending)
-        step.prepared = run if carried is None else None
-        return carried
+                    log.done(pending, outcome.written, outcome.ending)
+        step.prepared = run if outcome is None else None
+        return outcome
 
 
-def _made_here(step: Step, store: Store | None) -> Carried:
+def _made_here(step: Step, store: Store | None) -> Outcome:
     with GATE.inside():
         run, step.prepared = step.prepared or prepare_run(step.action, step.execution), None
-        decision = carry_out.decided_for(run, step.decision)
-        with Account(step.action, step.execution) as account:
+        decision = executor.decided_for(run, step.decision)
+        with ActionLog(step.action, step.execution) as log:
             pending = _pending(step, run)
-            carried = carry_out.made(run, decision, store)
-            account.done(pending, carried.written, carried.ending)
-        return carried
+            outcome = executor.made(run, decision, store)
+            log.done(pending, outcome.written, outcome.ending)
+        return outcome
 
 
 def _pending(step: Step, run: ActionRun) -> Pending | None:
     return pending_run(step.action, step.execution, run.input_digests, step.otherwise())
 
 
-def _note(step: Step, carried: Carried) -> None:
-    noted = step.noted_digest(carried.decision) if carried.is_steady else ""
-    step.standing.note(carried.written, step.output_paths, noted)
+def _note(step: Step, outcome: Outcome) -> None:
+    noted = step.noted_digest(outcome.decision) if outcome.is_steady else ""
+    step.freshness.note(outcome.written, step.output_paths, noted)
 
 
 def _known(step: Step) -> Decision:
@@ -192,5 +192,5 @@ def _known(step: Step) -> Decision:
 
 def _store(step: Step) -> Store | None:
     """Return the store of a step, None without one and with ``--cache-disable``."""
-    declared = step.env["NETRA_DECLARED"]
-    return declared.store(step.env) if SCons.CacheDir.cache_enabled else None
+    context = step.env["NETRA_CONTEXT"]
+    return context.store(step.env) if SCons.CacheDir.cache_enabled else None

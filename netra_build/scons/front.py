@@ -21,55 +21,55 @@ from netra_build.core.disk import RealDisk
 from netra_build.core.errors import EXIT_BAD_INPUT, NetraError
 from netra_build.inspect.why_text import why_text
 from netra_build.scons.asked import declare_asked
-from netra_build.scons.declared import Declared
-from netra_build.scons.door import BUILD, Door
+from netra_build.scons.context import BuildContext
 from netra_build.scons.live import LiveLine, can_be_redrawn
 from netra_build.scons.methods import NetraUserError
 from netra_build.scons.restoring import keep_request, note_running, restore_request
 from netra_build.scons.steps import node_is_done
+from netra_build.scons.up_to_date import BUILD, UpToDateCheck
 from netra_build.scons.variables import flag, read_variables
 
 KNOWN_STATUSES = (1, 2, 3, 4, 5, 70)
 
 
-def declare(env: Any, door: Door) -> int | None:
+def declare(env: Any, check: UpToDateCheck) -> int | None:
     """Declare what the command line asks for, to be built when this returns None.
 
     Otherwise the exit status is returned: of a question that was answered, or of a command line
     that was refused with one printed line.
     """
-    declared: Declared = env["NETRA_DECLARED"]
-    declared.has_front = True
-    declared.noted = NotedDigests(door.noted)
-    environment = RecordingEnvironment(door.environment, declared.looks)
-    if door.is_usable:
-        note_running(declared)
+    context: BuildContext = env["NETRA_CONTEXT"]
+    context.has_front = True
+    context.noted = NotedDigests(check.noted)
+    environment = RecordingEnvironment(check.environment, context.input_trace)
+    if check.is_usable:
+        note_running(context)
     try:
-        values = read_variables(door.variables, door.targets)
-        declared.verify = flag(values, "verify")
+        values = read_variables(check.variables, check.targets)
+        context.verify = flag(values, "verify")
         env["NETRA_VERBOSE"] = flag(values, "verbose")
         env["NETRA_ROCM_PATH"] = environment.get("ROCM_PATH", "")
         env["NETRA_TOOLCHAIN"] = values.get("toolchain", "")
-        place = store_place(values.get("store", ""), door.environment)
+        place = store_place(values.get("store", ""), check.environment)
         if place is not None:
             env["NETRA_STORE"], env["NETRA_STORE_BYTES"] = str(place.root), place.max_bytes
         env["NETRA_LIBRARY_ROOT"] = values.get("library_root", "#")
-        restored = restore_request(env, door) if _is_build(env) else None
+        restored = restore_request(env, check) if _is_build(env) else None
         if restored is not None:
             files = f"{len(restored.outputs)} files"
             print("\n".join([*restored.said, f"netra: restored {files} from the store"]))
             return 0
-        declare_asked(env, values, door.targets)
+        declare_asked(env, values, check.targets)
         if "why" in values:
-            declared.notes.clear()
-            known = declared.run_record(env), declared.standing(env)
-            print(why_text(values["why"], declared.executions, *known))
+            context.notes.clear()
+            known = context.run_record(env), context.freshness(env)
+            print(why_text(values["why"], context.executions, *known))
             return 0
     except NetraUserError as error:
         return _complain(error.args[0], error.status)
     except NetraError as error:
         return _complain(str(error), error.status)
-    if can_be_redrawn(sys.stdout, door.environment.get("TERM", "")) and not env["NETRA_VERBOSE"]:
+    if can_be_redrawn(sys.stdout, check.environment.get("TERM", "")) and not env["NETRA_VERBOSE"]:
         _show_progress(env)
     return None
 
@@ -78,13 +78,13 @@ def _show_progress(env: Any) -> None:
     """Show one live line in place of the build lines."""
     if _is_quiet(env):
         return
-    steps = env["NETRA_DECLARED"].steps
+    steps = env["NETRA_CONTEXT"].steps
 
     def settled() -> int:
         return sum(step.node.get_state() == SCons.Node.up_to_date for step in steps)
 
     env["PRINT_CMD_LINE_FUNC"] = lambda *_: None
-    LiveLine(sys.stdout, env["NETRA_DECLARED"].tally, settled, len(steps)).start()
+    LiveLine(sys.stdout, env["NETRA_CONTEXT"].tally, settled, len(steps)).start()
 
 
 def _is_build(env: Any) -> bool:
@@ -95,17 +95,17 @@ def _is_quiet(env: Any) -> bool:
     return any(env.GetOption(name) for name in ("clean", "no_exec", "help", "silent"))
 
 
-def finish(env: Any, door: Door, has_failed: bool) -> None:
+def finish(env: Any, check: UpToDateCheck, has_failed: bool) -> None:
     """Print what is worth knowing after the build; if all is done, note it for the next time."""
-    declared: Declared = env["NETRA_DECLARED"]
+    context: BuildContext = env["NETRA_CONTEXT"]
     moment_ns = time.time_ns()
-    if door.is_usable and not has_failed and _is_done(door.targets or ["asked"]):
-        _write_manifest(env, door, moment_ns)
-    declared.finish()
-    for note in declared.notes:
+    if check.is_usable and not has_failed and _is_done(check.targets or ["asked"]):
+        _write_manifest(env, check, moment_ns)
+    context.finish()
+    for note in context.notes:
         print(f"netra: {note}")
-    if not _is_quiet(env) and any(step.node.get_state() for step in declared.steps):
-        print(closing_counts(declared).line(time.time() - SCons.Script.start_time))
+    if not _is_quiet(env) and any(step.node.get_state() for step in context.steps):
+        print(closing_counts(context).line(time.time() - SCons.Script.start_time))
 
 
 def _is_done(targets: Sequence[str]) -> bool:
@@ -113,34 +113,34 @@ def _is_done(targets: Sequence[str]) -> bool:
     return all(node is not None and node_is_done(node) for node in nodes)
 
 
-def _write_manifest(env: Any, door: Door, moment_ns: int) -> None:
+def _write_manifest(env: Any, check: UpToDateCheck, moment_ns: int) -> None:
     """Note the request as finished; nothing is noted if an output is not what was written."""
-    declared: Declared = env["NETRA_DECLARED"]
-    confirmed = declared.confirmed()
-    if confirmed is None or not _is_all_known_by_files(declared):
+    context: BuildContext = env["NETRA_CONTEXT"]
+    confirmed = context.confirmed()
+    if confirmed is None or not _is_all_known_by_files(context):
         return
     finished = Finished(
-        looks=joined(declared.looks, declared.system_looks),
-        started_ns=declared.looks.started_ns,
+        input_trace=joined(context.input_trace, context.system_trace),
+        started_ns=context.input_trace.started_ns,
         moment_ns=moment_ns,
         base=absolute(".") + "/",
         outputs=confirmed.outputs,
-        products={folder: names for folder, _, names in declared.traced_products()},
-        is_shared=not declared.has_path_tools,
-        said=[*declared.said, *(f"netra: {note}" for note in declared.notes)],
-        noted=declared.noted,
+        products={folder: names for folder, _, names in context.traced_products()},
+        is_shared=not context.has_path_tools,
+        said=[*context.said, *(f"netra: {note}" for note in context.notes)],
+        noted=context.noted,
     )
     try:
-        is_whole = not write_manifest(RealDisk(), BUILD, door.request, finished)
-        if is_whole and (declared.tally.count(Ending.RAN) or declared.tally.count(Ending.RESTORED)):
-            keep_request(env, door, finished, confirmed.actions)
+        is_whole = not write_manifest(RealDisk(), BUILD, check.request, finished)
+        if is_whole and (context.tally.count(Ending.RAN) or context.tally.count(Ending.RESTORED)):
+            keep_request(env, check, finished, confirmed.actions)
     except NetraError:
         return  # a disk that is full or read-only: the next run decides without it
 
 
-def _is_all_known_by_files(declared: Declared) -> bool:
+def _is_all_known_by_files(context: BuildContext) -> bool:
     """Tell whether files alone decide what the tools do: a script may start anything."""
-    programs = declared.toolchain.programs().values() if declared.toolchain is not None else ()
+    programs = context.toolchain.programs().values() if context.toolchain is not None else ()
     return all(is_binary(program.path) for program in programs)
 
 
@@ -149,14 +149,14 @@ def exit_status(failure: Any) -> int:
     return failure.status if failure.status in KNOWN_STATUSES else EXIT_BAD_INPUT
 
 
-def closing_counts(declared: Declared) -> Counts:
+def closing_counts(context: BuildContext) -> Counts:
     """Return how every action ended that SCons has come to."""
     settled = (
         (step.output_paths, step.input_paths)
-        for step in declared.steps
+        for step in context.steps
         if step.node.get_state() == SCons.Node.up_to_date
     )
-    return declared.tally.counts(settled)
+    return context.tally.counts(settled)
 
 
 def _complain(message: str, status: int) -> int:

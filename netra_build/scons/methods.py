@@ -27,7 +27,7 @@ from netra_build.core.nearest import nearest_hint
 from netra_build.formats.catalogs.library import Library, open_library
 from netra_build.release.layout import CODE_OBJECTS, ENGINE
 from netra_build.releasing import ReleaseRequest, plan_release, plan_report
-from netra_build.scons.declared import Declared
+from netra_build.scons.context import BuildContext
 from netra_build.scons.nodes import declare_graph, made_in_two_ways
 from netra_build.scons.tools import toolchain_of
 
@@ -143,9 +143,9 @@ def netra_numerics(env: Any, seeds: Sequence[int], **options: Any) -> list[Any]:
 def library_of(env: Any, root: str | None = None) -> Library:
     """Return the library root of an environment, opened once."""
     path = str(env.Dir(root or env["NETRA_LIBRARY_ROOT"]))
-    known: dict[str, Library] = env["NETRA_DECLARED"].library_by_root
+    known: dict[str, Library] = env["NETRA_CONTEXT"].library_by_root
     if path not in known:
-        disk = RecordingDisk(env["NETRA_DECLARED"].looks)
+        disk = RecordingDisk(env["NETRA_CONTEXT"].input_trace)
         try:
             known[path] = open_library(disk, Path(path), ())
         except BadInput as error:
@@ -186,14 +186,14 @@ def _declare(
             _refuse_expansion(out)
         if execution.product is not None:
             execution.product.refuse_foreign()
-        declared: Declared = env["NETRA_DECLARED"]
+        context: BuildContext = env["NETRA_CONTEXT"]
         _refuse_mixing(execution)
-        _refuse_replacing(execution, declared.record(env))
-        declared.executions.append(execution)
+        _refuse_replacing(execution, context.record(env))
+        context.executions.append(execution)
         _ASKED_FOR.append(execution)
         request = _request(env, execution, asked, options)
-        declared.run_record(env).ask(f"{asked[0]} {folder}", request)
-        declared.notes += [f"{graph.name}: {note}" for note in graph.notes]
+        context.run_record(env).ask(f"{asked[0]} {folder}", request)
+        context.notes += [f"{graph.name}: {note}" for note in graph.notes]
         return declare_graph(env, execution)
     except NetraError as error:
         raise NetraUserError(error) from error
@@ -309,7 +309,7 @@ def _execution(
 ) -> Execution:
     work = Path(f"{env['NETRA_BUILD']}/work")
     paths = {Root.SOURCE: library.root, Root.WORK: work, **folders}
-    declared: Declared = env["NETRA_DECLARED"]
-    runs, tools = declared.run_record(env), toolchain_of(env)
-    disk, tally = RealDisk(), declared.tally
+    context: BuildContext = env["NETRA_CONTEXT"]
+    runs, tools = context.run_record(env), toolchain_of(env)
+    disk, tally = RealDisk(), context.tally
     return Execution(graph, Folders(paths), disk, tools, tally, runs, has_own_folder)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from netra_build.build.cache.store import DEFAULT_MAX_BYTES
-from netra_build.scons.declared import Declared
+from netra_build.scons.context import BuildContext
 from netra_build.scons.methods import (
     netra_checks,
     netra_engine,
@@ -37,7 +37,7 @@ def generate(env: Any, **options: Any) -> None:
         NETRA_ROCM_PATH="",
         NETRA_STORE=options.get("store", ""),
         NETRA_STORE_BYTES=DEFAULT_MAX_BYTES,
-        NETRA_DECLARED=Declared(),
+        NETRA_CONTEXT=BuildContext(),
         NETRA_VERBOSE=False,
     )
     env.Decider(content_changed)

@@ -50,24 +50,24 @@ def declare_graph(env: Any, execution: Execution) -> list[Any]:
 
     An action that was declared already, with the same files, is taken as it is.
     """
-    declared = env["NETRA_DECLARED"]
+    context = env["NETRA_CONTEXT"]
     env = env.Override({"CACHEDIR_CLASS": StoreCache})  # a cache of the user's keeps its own
     nodes: list[Any] = []
     cleared = _places_to_clear(execution)
-    _look_at_sources(declared, execution)
+    _look_at_sources(context, execution)
     name = execution.folders.name
     planned = {name(place): digest for place, digest in execution.graph.planned.items()}
-    declared.standing(env).expect(planned)
+    context.freshness(env).expect(planned)
     for action in execution.graph.actions:
         paths = execution.folders.names(action.outputs)
-        known = declared.action_by_paths.setdefault(paths, action)
+        known = context.action_by_paths.setdefault(paths, action)
         if known is not action and known != action:
             raise made_in_two_ways(paths[0], action.outputs[0][1].root)
-        if paths[0] not in declared.node_by_path:
+        if paths[0] not in context.node_by_path:
             must_run = any(place in cleared for _, place in action.outputs)
             made = _declare_action(env, action, paths, execution, must_run)
-            declared.node_by_path.update(zip(paths, made, strict=True))
-        nodes += [declared.node_by_path[path] for path in paths]
+            context.node_by_path.update(zip(paths, made, strict=True))
+        nodes += [context.node_by_path[path] for path in paths]
     return nodes
 
 
@@ -82,20 +82,20 @@ def made_in_two_ways(path: str, root: Root) -> BadInput:
     return BadInput(f"{path} is made in two ways", location="SConstruct", hint=remedy)
 
 
-def _look_at_sources(declared: Any, execution: Execution) -> None:
+def _look_at_sources(context: Any, execution: Execution) -> None:
     """Note every file that the graph reads and does not make."""
     producers = execution.graph.producers
     used = {p for a in execution.graph.actions for _, p in (*a.inputs, *a.hints)}
     for place in used:
         if place not in producers:
-            declared.looks.saw_file(absolute(execution.folders.path(place)))
+            context.input_trace.saw_file(absolute(execution.folders.path(place)))
 
 
 def _declare_action(
     env: Any, action: Action, paths: Paths, execution: Execution, must_run: bool
 ) -> list[Any]:
-    declared, fs = env["NETRA_DECLARED"], env.fs
-    known, read = declared.node_by_path, declared.source_by_path
+    context, fs = env["NETRA_CONTEXT"], env.fs
+    known, read = context.node_by_path, context.source_by_path
     inputs = execution.folders.names(action.inputs)
     sources = []
     for path in inputs:
@@ -104,10 +104,10 @@ def _declare_action(
             node = read[path] = fs.File(path)
         sources.append(node)
     targets = [fs.File(path) for path in paths]
-    step = Step(action, execution, declared.standing(env), (inputs, paths), must_run=must_run)
+    step = Step(action, execution, context.freshness(env), (inputs, paths), must_run=must_run)
     step.attach(env, _BUILDER, _DOING, targets, sources)
-    step.number = len(declared.steps)
-    declared.steps.append(step)
+    step.number = len(context.steps)
+    context.steps.append(step)
     return targets
 
 

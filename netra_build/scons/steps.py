@@ -19,7 +19,7 @@ import SCons.Util
 
 from netra_build.build.digests.ingredients import ingredients_of
 from netra_build.build.explain.reasons import FORGOTTEN, Cause, Reason
-from netra_build.build.freshness.freshness import Decision, Standing
+from netra_build.build.freshness.freshness import Decision, Freshness
 from netra_build.build.graph.actions import Action
 from netra_build.build.record.tally import Paths
 from netra_build.build.run.execute import ActionRun, Execution
@@ -42,7 +42,7 @@ class Step(SCons.Executor.Executor):  # type: ignore[misc]
         self,
         action: Action,
         execution: Execution,
-        standing: Standing,
+        freshness: Freshness,
         paths: tuple[Paths, Paths],
         *,
         must_run: bool,
@@ -51,12 +51,12 @@ class Step(SCons.Executor.Executor):  # type: ignore[misc]
         super().__init__([])
         self.action = action
         self.execution = execution
-        self.standing = standing
+        self.freshness = freshness
         self.input_paths, self.output_paths = paths
         self.must_run = must_run
         self.decision: Decision | None = None
         self.number = -1
-        """Its place among all steps that were declared."""
+        """Its place among all steps that were context."""
         self.prepared: ActionRun | None = None
         """What was read for the action, until it is made."""
         self.is_restored = False
@@ -116,21 +116,21 @@ class Step(SCons.Executor.Executor):  # type: ignore[misc]
     def has_to_run(self) -> bool:
         """Tell whether the action has to run; decided once, when all its inputs are there."""
         if self._has_to_run is None:
-            self.decision = self.standing.decision(self.action, self.input_paths)
+            self.decision = self.freshness.decision(self.action, self.input_paths)
             self._has_to_run = (
                 self.must_run
                 or self.decision is None
-                or not self.standing.stands(self.output_paths, self.noted_digest(self.decision))
+                or not self.freshness.is_fresh(self.output_paths, self.noted_digest(self.decision))
             )
         return self._has_to_run
 
     def decide_anew(self) -> None:
         """Forget what was decided: SCons builds once more in this process (``--interactive``)."""
         self._has_to_run, self.decision, self.prepared = None, None, None
-        self.standing.look_again((*self.input_paths, *self.output_paths))
+        self.freshness.look_again((*self.input_paths, *self.output_paths))
         if self.execution.product is not None:
             self.execution.product.begin_anew()
-        self.env["NETRA_DECLARED"].end_hands()
+        self.env["NETRA_CONTEXT"].end_workers()
 
     def noted_digest(self, decision: Decision) -> str:
         """Return what an action is known by in the record: its digest, and what it depends on.
@@ -152,26 +152,26 @@ class Step(SCons.Executor.Executor):  # type: ignore[misc]
         if self.node.always_build or self.must_run:
             return Reason(Cause.ALWAYS)
         added = self._added()
-        if added and self.standing.record.action_digest(self.output_paths):
+        if added and self.freshness.record.action_digest(self.output_paths):
             return Reason(Cause.DEPENDENCY_CHANGED, ", ".join(f'"{node}"' for node in added))
         return FORGOTTEN
 
     def _content(self, node: Any) -> str:
         """Return what changes with a node; SCons may take the signature of an old file on trust."""
         if isinstance(node, SCons.Node.FS.File):
-            return self.standing.file_digest(str(node)) or ""
+            return self.freshness.file_digest(str(node)) or ""
         return str(node.get_csig())
 
     def reasons(self) -> list[str]:
         """Return why the action has to run, in words."""
-        decider, standing = self.execution.decider, self.standing
+        decider, freshness = self.execution.decider, self.freshness
         if decider is None:
             return []
         path_of = self.execution.folders.path
         made_from = ingredients_of(
             self.action,
             lambda place: str(path_of(place)),
-            lambda _, place: standing.file_digest(str(path_of(place))) or "",
+            lambda _, place: freshness.file_digest(str(path_of(place))) or "",
             decider.identity,
         )
         found = decider.reasons(self.action, self.output_paths, made_from) or (self.otherwise(),)
@@ -197,7 +197,7 @@ class StepFile(SCons.Node.FS.File):  # type: ignore[misc]
 
     def get_csig(self) -> str:
         """Return the BLAKE3 of the file; that of no bytes when there is none."""
-        return self.executor.standing.file_digest(str(self)) or blake3_hex(b"")
+        return self.executor.freshness.file_digest(str(self)) or blake3_hex(b"")
 
     def get_ninfo(self) -> Any:
         """Return what SCons stores of a file in the signature of one that is made from it."""
@@ -232,7 +232,7 @@ class StepFile(SCons.Node.FS.File):  # type: ignore[misc]
                 for node in (parent, *getattr(parent, "target_peers", ())):
                     node.implicit = None
         if not SCons.Action.execute_actions:
-            self.executor.standing.doubt([str(self)])
+            self.executor.freshness.mark_unknown([str(self)])
         self.clear_memoized_values()
 
     def visited(self) -> None:

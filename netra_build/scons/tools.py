@@ -1,4 +1,4 @@
-"""The tool chain of an environment: looked for once, and begun early where that takes long.
+"""The tool chain of an environment: looked for once, and future early where that takes long.
 
 Without a memory of them, programs are started for their versions and hundreds of megabytes of
 libraries are hashed. Meanwhile this process can load the rest of the package and plan.
@@ -17,8 +17,8 @@ from netra_build.asm.tools.toolchain import Toolchain, find_toolchain
 from netra_build.build.cache.answers import KIND, StoreMemory
 from netra_build.build.cache.place import store_place
 from netra_build.build.digests.loaded_code import note_folder
-from netra_build.build.freshness.input_trace import Looks, RecordingDisk, absolute, joined
-from netra_build.build.workers.future import Begun, begin
+from netra_build.build.freshness.input_trace import InputTrace, RecordingDisk, absolute, joined
+from netra_build.build.workers.future import Future, begin
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import NetraError
 from netra_build.core.memory import KeptAnswers, Memory
@@ -26,8 +26,8 @@ from netra_build.core.stamps import FileState, process_start_ns
 from netra_build.core.streams import known_digests, remember_digest
 
 if TYPE_CHECKING:
-    from netra_build.scons.declared import Declared
-    from netra_build.scons.door import Door
+    from netra_build.scons.context import BuildContext
+    from netra_build.scons.up_to_date import UpToDateCheck
 
 TOOLCHAINS = ".toolchain"
 RECORDS = "records"
@@ -56,25 +56,25 @@ class Found:
 
     programs: Toolchain
     identity: dict[str, str]
-    looks: Looks
+    input_trace: InputTrace
     digests: dict[FileState, str]
 
 
-_BEGUN: dict[Wanted, Begun[tuple[Found, KeptAnswers]]] = {}
+_SEARCHES: dict[Wanted, Future[tuple[Found, KeptAnswers]]] = {}
 
 
-def begin_search(door: Door, path: str) -> None:
+def begin_search(check: UpToDateCheck, path: str) -> None:
     """Look for the tool chain in a copy of this process, unless a store may know it already.
 
     ``path`` is that of SCons's environment. Whoever wants another tool chain looks for it himself.
     """
     try:
-        place = store_place(door.variables.get("store", ""), door.environment)
+        place = store_place(check.variables.get("store", ""), check.environment)
     except NetraError:
         return  # it is refused when all variables are read
     if place is not None and RealDisk().is_folder(place.root / RECORDS / KIND):
         return
-    explicit, rocm = door.variables.get("toolchain", ""), door.environment.get("ROCM_PATH", "")
+    explicit, rocm = check.variables.get("toolchain", ""), check.environment.get("ROCM_PATH", "")
     wanted, started_ns = Wanted(explicit, rocm, path, str(Path.cwd())), process_start_ns()
 
     def search() -> tuple[Found, KeptAnswers]:
@@ -82,54 +82,56 @@ def begin_search(door: Door, path: str) -> None:
         found = _found(wanted, answers, started_ns)
         return replace(found, programs=replace(found.programs, memory=ToolMemory())), answers
 
-    begun = begin(search)
-    if begun is not None:
-        _BEGUN[wanted] = begun
+    future = begin(search)
+    if future is not None:
+        _SEARCHES[wanted] = future
 
 
 def toolchain_of(env: Any) -> Toolchain:
     """Return the tool chain of an environment, looked for once."""
     from netra_build.asm.native.session import with_native_part
 
-    declared: Declared = env["NETRA_DECLARED"]
-    if declared.toolchain is None:
+    context: BuildContext = env["NETRA_CONTEXT"]
+    if context.toolchain is None:
         path, top = env["ENV"].get("PATH", ""), env.Dir("#").abspath
         wanted = Wanted(env["NETRA_TOOLCHAIN"], env["NETRA_ROCM_PATH"], path, top)
         memory = _memory_of(env)
         found = _found_before(wanted, memory)
         if found is None:
-            found = _found(wanted, memory, declared.looks.started_ns)
-        declared.has_path_tools = str(found.programs.assembler.path.parent) in path.split(":")
-        declared.system_looks = joined(declared.system_looks, found.looks)
-        declared.tool_identity = found.identity
-        declared.toolchain = with_native_part(found.programs, wanted.local / "native")
-    return declared.toolchain
+            found = _found(wanted, memory, context.input_trace.started_ns)
+        context.has_path_tools = str(found.programs.assembler.path.parent) in path.split(":")
+        context.system_trace = joined(context.system_trace, found.input_trace)
+        context.tool_identity = found.identity
+        context.toolchain = with_native_part(found.programs, wanted.local / "native")
+    return context.toolchain
 
 
 def _memory_of(env: Any) -> Memory | None:
     is_dry = not SCons.Action.execute_actions  # and leaves no store
-    store = None if is_dry else env["NETRA_DECLARED"].store(env)
+    store = None if is_dry else env["NETRA_CONTEXT"].store(env)
     return StoreMemory(store) if store is not None else None
 
 
 def _found(wanted: Wanted, memory: Memory | None, started_ns: int) -> Found:
-    looks = Looks(started_ns)
+    input_trace = InputTrace(started_ns)
     programs = find_toolchain(
         Path(wanted.explicit) if wanted.explicit else None,
         rocm_path=Path(wanted.rocm) if wanted.rocm else None,
         local=wanted.local,
         path=wanted.path,
-        disk=RecordingDisk(looks),
+        disk=RecordingDisk(input_trace),
         memory=memory,
     )
-    note_folder(looks, absolute(wanted.local / "native"))
-    return Found(programs, programs.identity(RecordingDisk(looks)), looks, known_digests())
+    note_folder(input_trace, absolute(wanted.local / "native"))
+    return Found(
+        programs, programs.identity(RecordingDisk(input_trace)), input_trace, known_digests()
+    )
 
 
 def _found_before(wanted: Wanted, memory: Memory | None) -> Found | None:
-    """Return what was found by the search that was begun for this; None if there was none."""
-    begun = _BEGUN.pop(wanted, None)
-    answer = begun.answer() if begun is not None else None
+    """Return what was found by the search that was future for this; None if there was none."""
+    future = _SEARCHES.pop(wanted, None)
+    answer = future.answer() if future is not None else None
     if answer is None:
         return None
     found, answers = answer

@@ -13,8 +13,8 @@ from netra_build import requests
 from netra_build.asm.objects.seal import seal
 from netra_build.asm.source.shared_code import shared_text
 from netra_build.build.graph.actions import Root
-from netra_build.build.run.carry_out import run_graph
 from netra_build.build.run.execute import Execution, Folders
+from netra_build.build.run.executor import run_graph
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput, Refused
 from netra_build.formats.catalogs.library import Library

@@ -13,8 +13,8 @@ from shared_code_library import make_library
 
 from netra_build import requests
 from netra_build.build.graph.actions import Root
-from netra_build.build.run.carry_out import run_graph
 from netra_build.build.run.execute import Execution, Folders
+from netra_build.build.run.executor import run_graph
 from netra_build.core.canonical_json import canonical_bytes, pretty_bytes
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import NetraError

@@ -1,4 +1,4 @@
-"""``netra build`` is answered at the door, with little loaded."""
+"""``netra build`` is answered by the up-to-date check, with little loaded."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from argparse import Namespace
 from pathlib import Path
 
 import pytest
-from door_modules import DOOR, HEAVY
+from up_to_date_modules import HEAVY, UP_TO_DATE
 
 from netra_build.build.freshness.up_to_date import FOLDER, builds_in
 from netra_build.cli.build import build
@@ -16,7 +16,7 @@ from netra_build.cli.build import build
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 
-def test_the_door_loads_little() -> None:
+def test_the_check_loads_little() -> None:
     script = (
         "import sys, netra_build.cli.build.build\n"
         "print(*sorted({n.split('.')[0] for n in sys.modules}))\n"
@@ -28,7 +28,7 @@ def test_the_door_loads_little() -> None:
     tops, ours = (line.split() for line in done.stdout.splitlines())
     assert not set(tops) & (HEAVY | {"dataclasses"})
     commands = {"", ".build", ".build.build", ".place_options", ".waiting"}
-    assert set(ours) == DOOR | {f"netra_build.cli{name}" for name in commands}
+    assert set(ours) == UP_TO_DATE | {f"netra_build.cli{name}" for name in commands}
 
 
 def test_builds_are_looked_for_where_a_request_was_finished(tmp_path: Path) -> None:

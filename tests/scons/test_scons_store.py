@@ -18,7 +18,7 @@ TOOLS = {"ASM", "LINK", "DIS"}
 
 WAITS = "kernels/gfx950/templates/common/waits.inc"
 DECODE = ("engine=" + ENGINE, "-j2", "--max-drift=-1")
-"""An option that is not ours goes past the front door, which would restore a whole request."""
+"""An option that is not ours passes the up-to-date check, which would restore a whole request."""
 
 
 class Stored:

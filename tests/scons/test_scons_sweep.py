@@ -285,7 +285,7 @@ def test_a_difference_from_a_clean_build_is_found(checkout: Checkout, tmp_path: 
 
 
 def test_a_package_that_takes_the_place_of_a_link_is_seen(tmp_path: Path) -> None:
-    """The files that the link led to are as they were; the front door has to look at its name."""
+    """The files that the link led to are as they were; the check has to look at its name."""
     checkout = Checkout.lay_out(tmp_path / "checkout", tmp_path / "cache")
     assert checkout.path("netra_build").is_symlink()
     checkout.build()

@@ -7,12 +7,12 @@ from typing import Any
 
 from netra_build.build.explain.upcoming import upcoming
 from netra_build.build.explain.why import answer, upcoming_lines
-from netra_build.build.freshness.freshness import Standing
+from netra_build.build.freshness.freshness import Freshness
 from netra_build.build.freshness.output_record import OutputRecord
 from netra_build.build.graph.actions import Action, Graph, Place, Root, Stage
 from netra_build.build.record.run_record import RunRecord
-from netra_build.build.run.carry_out import run_action
 from netra_build.build.run.execute import Execution, Folders
+from netra_build.build.run.executor import run_action
 from netra_build.core.digests import blake3_hex
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import Refused
@@ -97,30 +97,30 @@ class Workshop:
     def stand(self, execution: Execution) -> None:
         """Put on record what lies there as made by the actions as they are now."""
         record = OutputRecord(self.folder / "work/outputs.json", RealDisk())
-        standing = Standing(record, RealDisk(), self.tools.identity())
+        freshness = Freshness(record, RealDisk(), self.tools.identity())
         for action in execution.graph.actions:
             made = execution.folders.names(action.outputs)
-            decision = standing.decision(action, execution.folders.names(action.inputs))
+            decision = freshness.decision(action, execution.folders.names(action.inputs))
             assert decision is not None
             written = {path: blake3_hex(Path(path).read_bytes()) for path in made}
-            standing.note(written, made, decision.digest)
+            freshness.note(written, made, decision.digest)
         record.save()
 
-    def standing(self, *, verify: bool = False) -> Standing:
+    def freshness(self, *, verify: bool = False) -> Freshness:
         """Return what a build would let stand by the record of outputs."""
         record = OutputRecord(self.folder / "work/outputs.json", RealDisk(), verify=verify)
-        return Standing(record, RealDisk(), self.tools.identity())
+        return Freshness(record, RealDisk(), self.tools.identity())
 
-    def ahead(self, standing: Standing | None = None) -> list[str]:
+    def ahead(self, freshness: Freshness | None = None) -> list[str]:
         """Return what a build would do now, in words, without the folder."""
-        lines = upcoming_lines(upcoming([self.execution()], standing).values())
+        lines = upcoming_lines(upcoming([self.execution()], freshness).values())
         return [line.replace(f"{self.folder}/", "") for line in lines]
 
-    def why(self, place: Place | None = None, standing: Standing | None = None) -> list[str]:
+    def why(self, place: Place | None = None, freshness: Freshness | None = None) -> list[str]:
         """Return why a file, the product, is as it is, in words, without the folder."""
         execution = self.execution()
         path = str(execution.folders.path(place or self.product))
-        lines = answer(path, execution.runs, upcoming([execution], standing)).lines()
+        lines = answer(path, execution.runs, upcoming([execution], freshness)).lines()
         return [line.replace(f"{self.folder}/", "") for line in lines]
 
 

@@ -26,7 +26,7 @@ from netra_build.build.cache.build_trace import (
 )
 from netra_build.build.cache.store import MOST_RECORDS, Store, open_store
 from netra_build.build.cache.trace_parts import Made, TracedProduct, read_asked, read_made
-from netra_build.build.freshness.input_trace import Looks, RecordingDisk
+from netra_build.build.freshness.input_trace import InputTrace, RecordingDisk
 from netra_build.build.freshness.noted import NotedDigests
 from netra_build.build.graph.product import JOURNAL
 from netra_build.core.digests import blake3_hex
@@ -52,16 +52,16 @@ def checkout(folder: Path) -> str:
     return f"{folder}/"
 
 
-def look(base: str) -> Looks:
+def look(base: str) -> InputTrace:
     """Look at a checkout as a build does."""
-    looks = Looks()
-    disk, folder = RecordingDisk(looks), Path(base)
+    input_trace = InputTrace()
+    disk, folder = RecordingDisk(input_trace), Path(base)
     disk.files_under(folder / "recipes", ".yaml")
     disk.read_bytes(folder / "recipes/a.yaml")
     disk.is_file(folder / "kernels/k.s")
     disk.exists(folder / "override")
     disk.is_folder(folder / "kernels")
-    return looks
+    return input_trace
 
 
 def build(base: str) -> dict:
@@ -101,7 +101,7 @@ def kept(tmp_path: Path, store: Store) -> KeptTrace:
 
 def fitting(trace: Trace | KeptTrace, base: str, code: str = "code") -> bool:
     """Tell whether a trace fits a checkout that nobody has looked at yet."""
-    return fits(trace, code, base, Looks(), Present(base))
+    return fits(trace, code, base, InputTrace(), Present(base))
 
 
 def contents(base: str) -> dict[str, str]:
@@ -168,10 +168,10 @@ def test_a_file_that_is_looked_at_once_is_looked_at_in_full_before_it_counts(
     """Many traces are held against one look; what was edited since is seen by the full one."""
     base = checkout(tmp_path / "second")
     present = Present(base)
-    assert fits(kept, "code", base, Looks(), present)
+    assert fits(kept, "code", base, InputTrace(), present)
     (tmp_path / "second/recipes/a.yaml").write_text("other")
     assert present.may_fit(kept.asked)
-    assert not fits(kept, "code", base, Looks(), present)
+    assert not fits(kept, "code", base, InputTrace(), present)
 
 
 def test_a_digest_on_file_stands_in_for_the_first_look_alone(
@@ -187,8 +187,8 @@ def test_a_digest_on_file_stands_in_for_the_first_look_alone(
         later_ns = time.time_ns() + 10**15
         noted = NotedDigests({"base": base, "written_ns": later_ns, "inputs": inputs})
         assert Present(base, noted).may_fit(kept.asked) is may_fit
-        assert not fits(kept, "code", base, Looks(), Present(base, noted))
-        assert fits(kept, "code", base, Looks(), Present(base)) is (text is None)
+        assert not fits(kept, "code", base, InputTrace(), Present(base, noted))
+        assert fits(kept, "code", base, InputTrace(), Present(base)) is (text is None)
 
 
 def test_other_code_does_not_fit(tmp_path: Path, kept: KeptTrace) -> None:
@@ -349,12 +349,12 @@ def test_a_product_whose_files_are_not_all_outputs_has_no_trace(tmp_path: Path) 
 def test_what_looks_outside_the_checkout_has_no_trace(tmp_path: Path) -> None:
     base = checkout(tmp_path / "first")
     outputs = build(base)
-    looks = look(base)
-    RecordingDisk(looks).exists(tmp_path / "model.json")
-    assert trace_of(looks, base, "code", outputs, [], [], []) is None
-    looks = look(base)
-    looks.environment["ROCM_PATH"] = "/opt/rocm"
-    assert trace_of(looks, base, "code", outputs, [], [], []) is None
+    input_trace = look(base)
+    RecordingDisk(input_trace).exists(tmp_path / "model.json")
+    assert trace_of(input_trace, base, "code", outputs, [], [], []) is None
+    input_trace = look(base)
+    input_trace.environment["ROCM_PATH"] = "/opt/rocm"
+    assert trace_of(input_trace, base, "code", outputs, [], [], []) is None
     elsewhere = {str(tmp_path / "out/x"): next(iter(outputs.values()))}
     assert trace_of(look(base), base, "code", {**outputs, **elsewhere}, [], [], []) is None
 
@@ -364,23 +364,23 @@ def test_the_code_is_known_by_contents_not_by_place(tmp_path: Path) -> None:
     for name, text in (("a", "1"), ("b", "1"), ("c", "2")):
         (tmp_path / name).mkdir()
         (tmp_path / name / "m.py").write_text(text)
-        looks = Looks()
-        looks.saw_file(str(tmp_path / name / "m.py"))
-        looks.saw_file(str(tmp_path / "a" / "m.py"))
-        digests.append(digests_below(looks, str(tmp_path / name), NotedDigests()))
+        input_trace = InputTrace()
+        input_trace.saw_file(str(tmp_path / name / "m.py"))
+        input_trace.saw_file(str(tmp_path / "a" / "m.py"))
+        digests.append(digests_below(input_trace, str(tmp_path / name), NotedDigests()))
     assert digests == [{"/m.py": blake3_hex(text)} for text in (b"1", b"1", b"2")]
 
 
 def test_code_that_was_edited_since_it_was_looked_at_is_unsteady(tmp_path: Path) -> None:
     path = tmp_path / "m.py"
     path.write_text("1")
-    looks = Looks(time.time_ns() + 10**15)
-    looks.saw_file(str(path))
-    assert digests_below(looks, str(path), NotedDigests()) == {"": blake3_hex(b"1")}
-    assert looks.unsteady == set()
+    input_trace = InputTrace(time.time_ns() + 10**15)
+    input_trace.saw_file(str(path))
+    assert digests_below(input_trace, str(path), NotedDigests()) == {"": blake3_hex(b"1")}
+    assert input_trace.unsteady == set()
     path.write_text("22")
-    later = Looks(looks.started_ns)
-    later.files[str(path)] = (looks.files[str(path)][0], None)
+    later = InputTrace(input_trace.started_ns)
+    later.files[str(path)] = (input_trace.files[str(path)][0], None)
     digests_below(later, str(tmp_path), NotedDigests())
     assert later.unsteady == {str(path)}
 

@@ -61,10 +61,10 @@ def test_the_critical_path_is_the_longest_by_time():
 
 
 def test_a_file_on_no_record_is_shown_as_it_lies_there():
-    standing = replace(verdict("e", (), None), digests={"e": "2" * 64})
+    fresh = replace(verdict("e", (), None), digests={"e": "2" * 64})
     missing = verdict("f", (), None, State.MISSING, (Reason(Cause.FIRST_BUILD),))
     unknown = verdict("g", (), None, State.WOULD_RUN, (Reason(Cause.NO_RECORD),))
-    shown = [one.files for one in graph_view("g", [standing, missing, unknown]).actions]
+    shown = [one.files for one in graph_view("g", [fresh, missing, unknown]).actions]
     assert shown == [
         (("e", "b3:222222222222"),),
         (("f", "not made"),),

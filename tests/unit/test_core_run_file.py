@@ -13,7 +13,7 @@ from netra_build.build.record.run_entry import Head
 from netra_build.build.record.run_file import read_state
 from netra_build.build.record.run_heads import heads_document, read_heads
 from netra_build.build.record.run_record import KEPT_BUILDS, RunRecord
-from netra_build.build.run.carry_out import run_action
+from netra_build.build.run.executor import run_action
 from netra_build.core.disk import RealDisk
 
 

@@ -12,10 +12,10 @@ from netra_build.build.digests.action_digest import action_digest
 from netra_build.build.explain.reasons import Cause, Reason
 from netra_build.build.explain.upcoming import State, Verdict, upcoming
 from netra_build.build.explain.why import Answer, Link, Step
-from netra_build.build.freshness.freshness import Standing
+from netra_build.build.freshness.freshness import Freshness
 from netra_build.build.freshness.output_record import OutputRecord
 from netra_build.build.graph.actions import Place, Root, Stage
-from netra_build.build.run.carry_out import run_action, run_graph
+from netra_build.build.run.executor import run_action, run_graph
 from netra_build.core.digests import blake3_hex
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import Refused
@@ -179,7 +179,7 @@ def test_a_lost_or_damaged_record_is_a_reason(shop: Workshop, text: str) -> None
     assert shop.why() == ["out/product: not on record"]
     execution = shop.execution()
     shop.stand(execution)
-    assert shop.why(standing=shop.standing()) == [
+    assert shop.why(freshness=shop.freshness()) == [
         "out/product: up to date",
         "  no record of how it was made",
     ]
@@ -270,17 +270,17 @@ def test_without_a_record_what_does_not_stand_would_run(shop: Workshop) -> None:
     """The record of outputs decides alone; what depends on it may give the same bytes."""
     shop.stand(shop.execution())
     (shop.folder / "work/runs.json").unlink()
-    assert shop.ahead(shop.standing()) == ["netra: 0 would run, 0 may run, 2 up to date"]
+    assert shop.ahead(shop.freshness()) == ["netra: 0 would run, 0 may run, 2 up to date"]
     shop.write("two # remark")
     for verify in (False, True):
-        assert shop.ahead(shop.standing(verify=verify)) == [
+        assert shop.ahead(shop.freshness(verify=verify)) == [
             "CLIP thing -> mid would run now because",
             "  no record of how it was made",
             "DOUBLE thing -> product may run now because",
             '  input "mid" will be made again first',
             "netra: 1 would run, 1 may run, 0 up to date",
         ]
-    assert shop.why(standing=shop.standing()) == [
+    assert shop.why(freshness=shop.freshness()) == [
         "out/product: may run",
         "  DOUBLE thing -> product may run now because",
         '    input "mid" will be made again first',
@@ -288,7 +288,7 @@ def test_without_a_record_what_does_not_stand_would_run(shop: Workshop) -> None:
         "        no record of how it was made",
     ]
     (shop.folder / "in").unlink()
-    assert shop.ahead(shop.standing())[:3] == [
+    assert shop.ahead(shop.freshness())[:3] == [
         "CLIP thing -> mid would run now because",
         "  no record of how it was made",
         '  input "in" is missing',
@@ -297,7 +297,7 @@ def test_without_a_record_what_does_not_stand_would_run(shop: Workshop) -> None:
 
 def test_what_only_the_record_of_runs_knows_would_run(shop: Workshop) -> None:
     lost = "would run now because", "  the build tool lost its own record of it"
-    assert shop.ahead(shop.standing()) == [
+    assert shop.ahead(shop.freshness()) == [
         f"CLIP thing -> mid {lost[0]}",
         lost[1],
         "DOUBLE thing -> product may run now because",
@@ -335,8 +335,8 @@ def test_what_the_store_gave_in_a_build_that_ran_nothing_stands(shop: Workshop) 
     record.note_action(outputs, digest)
 
     def verdict() -> Verdict:
-        standing = Standing(record, RealDisk(), execution.tools.identity())
-        return upcoming([execution], standing)[outputs[0]]
+        freshness = Freshness(record, RealDisk(), execution.tools.identity())
+        return upcoming([execution], freshness)[outputs[0]]
 
     assert (verdict().state, verdict().reasons, verdict().entry) == (State.UP_TO_DATE, (), None)
     assert upcoming([execution])[outputs[0]].state is State.WOULD_RUN

@@ -26,7 +26,7 @@ from netra_build.build.cache.trace_parts import (
     read_asked,
     read_made,
 )
-from netra_build.build.freshness.input_trace import Looks, RecordingDisk
+from netra_build.build.freshness.input_trace import InputTrace, RecordingDisk
 from netra_build.build.freshness.noted import NotedDigests
 from netra_build.build.graph.product import Product
 from netra_build.build.record.tally import Paths
@@ -105,7 +105,7 @@ def kept_traces(store: Store, key: str) -> Iterator[KeptTrace]:
 
 
 def trace_of(
-    looks: Looks,
+    input_trace: InputTrace,
     base: str,
     code: str,
     outputs: Mapping[str, Row],
@@ -117,15 +117,19 @@ def trace_of(
     """Return the trace of a request that was just finished.
 
     None when it looked outside ``base``, or made something outside the build folder: another
-    checkout says nothing about that. ``looks`` are those at the library alone; ``actions`` are the
-    digests of those that made the first outputs, each with the number of its outputs.
+    checkout says nothing about that. ``input_trace`` is that of the library alone; ``actions`` are
+    the digests of those that made the first outputs, each with the number of its outputs.
     """
-    seen = {path: digest for path, (_, digest) in looks.files.items() if path not in outputs}
+    seen = {path: digest for path, (_, digest) in input_trace.files.items() if path not in outputs}
     for path, digest in seen.items():
         if digest is None:
             seen[path] = blake3_hex(RealDisk().read_bytes(Path(path)))
-    paths = [*seen, *(path for _, path in looks.answers), *(item[0] for item in looks.listings)]
-    if any(looks.environment.values()) or not all(path.startswith(base) for path in paths):
+    paths = [
+        *seen,
+        *(path for _, path in input_trace.answers),
+        *(item[0] for item in input_trace.listings),
+    ]
+    if any(input_trace.environment.values()) or not all(path.startswith(base) for path in paths):
         return None
     if not all(path.startswith(base + OUTPUTS_BELOW) for path in outputs):
         return None
@@ -136,11 +140,11 @@ def trace_of(
     asked = Asked(
         inputs={path[start:]: digest for path, digest in seen.items() if digest},
         answers=tuple(
-            (kind, path[start:], answer) for (kind, path), answer in looks.answers.items()
+            (kind, path[start:], answer) for (kind, path), answer in input_trace.answers.items()
         ),
         listings=tuple(
             (folder[start:], suffix or "", names)
-            for (folder, suffix, _), names in looks.listings.items()
+            for (folder, suffix, _), names in input_trace.listings.items()
         ),
     )
     made = replace(made, products=tuple(products), said=tuple(said))
@@ -211,11 +215,11 @@ class Present:
             return ""
 
 
-def fits(trace: AnyTrace, code: str, base: str, looks: Looks, present: Present) -> bool:
+def fits(trace: AnyTrace, code: str, base: str, input_trace: InputTrace, present: Present) -> bool:
     """Tell whether a request would be made from the same here; what is asked is noted."""
     if trace.code != code or not present.may_fit(trace.asked):
         return False
-    asked, disk = trace.asked, RecordingDisk(looks)
+    asked, disk = trace.asked, RecordingDisk(input_trace)
     questions = {"exists": disk.exists, "is_file": disk.is_file, "is_folder": disk.is_folder}
     try:
         for kind, name, answer in asked.answers:
@@ -305,18 +309,18 @@ def _has(disk: Disk, path: str, digest: str) -> bool:
     )
 
 
-def digests_below(looks: Looks, place: str, noted: NotedDigests) -> dict[str, str]:
+def digests_below(input_trace: InputTrace, place: str, noted: NotedDigests) -> dict[str, str]:
     """Return the BLAKE3 of what was looked at below a folder, or of a file, by the names there.
 
-    What was neither read nor noted is read now, and that is noted in ``looks``.
+    What was neither read nor noted is read now, and that is noted in ``input_trace``.
     """
     found = {}
-    for path, (stamp, digest) in list(looks.files.items()):
+    for path, (stamp, digest) in list(input_trace.files.items()):
         if path != place and not path.startswith(f"{place}/"):
             continue
         digest = digest or (noted.digest(path, stamp) if stamp is not None else None)
         if digest is None:
             digest = blake3_hex(RealDisk().read_bytes(path))
-            looks.saw_file(path, digest)
+            input_trace.saw_file(path, digest)
         found[path.removeprefix(place)] = digest
     return found

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from netra_build.build.digests.code_digest import PACKAGE_FOLDER
 from netra_build.build.digests.distributions import DISTRIBUTION_BY_IMPORT, plain_name
-from netra_build.build.freshness.input_trace import Looks
+from netra_build.build.freshness.input_trace import InputTrace
 from netra_build.core.folder_names import entries_below
 
 CACHES = ("__pycache__",)
@@ -17,28 +17,28 @@ CACHES = ("__pycache__",)
 RECORDS = ("METADATA", "RECORD")
 
 
-def note_loaded_code(looks: Looks, distributions: Iterable[str] = ()) -> None:
+def note_loaded_code(input_trace: InputTrace, distributions: Iterable[str] = ()) -> None:
     """Note our package, the interpreter, our distributions and those given by name.
 
     Which entry of Python's path each comes from is part of the request.
     """
-    note_folder(looks, str(PACKAGE_FOLDER))
-    looks.saw_file(os.path.realpath(sys.executable))
+    note_folder(input_trace, str(PACKAGE_FOLDER))
+    input_trace.saw_file(os.path.realpath(sys.executable))
     wanted = {plain_name(name) for name in (*DISTRIBUTION_BY_IMPORT.values(), *distributions)}
     for entry in sys.path:
-        _note_distributions(looks, entry, wanted)
+        _note_distributions(input_trace, entry, wanted)
 
 
-def note_folder(looks: Looks, folder: str) -> None:
+def note_folder(input_trace: InputTrace, folder: str) -> None:
     """Note every file below a folder, and that there are no others, caches left out."""
     names = entries_below(folder, CACHES)
-    looks.saw_listing(folder, None, names, CACHES)
+    input_trace.saw_listing(folder, None, names, CACHES)
     for name in names:
         if not name.endswith("/"):
-            looks.saw_file(f"{folder}/{name}")
+            input_trace.saw_file(f"{folder}/{name}")
 
 
-def _note_distributions(looks: Looks, entry: str, wanted: set[str]) -> None:
+def _note_distributions(input_trace: InputTrace, entry: str, wanted: set[str]) -> None:
     try:
         names = os.listdir(entry or ".")
     except OSError:
@@ -47,4 +47,4 @@ def _note_distributions(looks: Looks, entry: str, wanted: set[str]) -> None:
         stem, _, suffix = name.rpartition(".")
         if suffix == "dist-info" and plain_name(stem.rpartition("-")[0]) in wanted:
             for record in RECORDS:
-                looks.saw_file(os.path.abspath(f"{entry}/{name}/{record}"))
+                input_trace.saw_file(os.path.abspath(f"{entry}/{name}/{record}"))

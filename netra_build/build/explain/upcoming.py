@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from netra_build.build.digests.ingredients import ingredients_of
 from netra_build.build.explain.reasons import FORGOTTEN, Cause, Reason
-from netra_build.build.freshness.freshness import Standing
+from netra_build.build.freshness.freshness import Freshness
 from netra_build.build.graph.actions import Action, Place
 from netra_build.build.record.run_entry import Entry
 from netra_build.build.record.tally import Paths
@@ -45,11 +45,11 @@ class Verdict:
 
 
 def upcoming(
-    executions: Iterable[Execution], standing: Standing | None = None
+    executions: Iterable[Execution], freshness: Freshness | None = None
 ) -> dict[str, Verdict]:
     """Return the verdict on every action by the path of each of its outputs, in graph order.
 
-    What ``standing`` lets stand, as a build would, stands: the store may have given its files in a
+    What ``freshness`` lets stand, as a build would, stands: the store may have given its files in a
     build that ran nothing.
     """
     verdicts: dict[str, Verdict] = {}
@@ -59,39 +59,39 @@ def upcoming(
             outputs = execution.folders.names(action.outputs)
             if outputs[0] not in verdicts:
                 verdict = _verdict(action, outputs, execution, verdicts, digest_by_path)
-                if standing is not None:
-                    verdict = _judged(verdict, verdicts, standing)
+                if freshness is not None:
+                    verdict = _judged(verdict, verdicts, freshness)
                 verdicts.update(dict.fromkeys(outputs, verdict))
     return verdicts
 
 
-def _judged(verdict: Verdict, verdicts: Mapping[str, Verdict], standing: Standing) -> Verdict:
+def _judged(verdict: Verdict, verdicts: Mapping[str, Verdict], freshness: Freshness) -> Verdict:
     """Return the verdict of the record of runs as what is known of the outputs changes it."""
-    if _stands(verdict, verdicts, standing):
-        entry = _entry_of(verdict, standing)
-        digests = {path: standing.file_digest(path) or "" for path in verdict.outputs}
+    if _is_fresh(verdict, verdicts, freshness):
+        entry = _entry_of(verdict, freshness)
+        digests = {path: freshness.file_digest(path) or "" for path in verdict.outputs}
         stays = replace(verdict, state=State.UP_TO_DATE, reasons=())
         return replace(stays, entry=entry, digests=digests)
     if verdict.state is State.UNKNOWN:
         return replace(verdict, state=State.WOULD_RUN)
-    if verdict.state is State.UP_TO_DATE and not standing.record.action_digest(verdict.outputs):
+    if verdict.state is State.UP_TO_DATE and not freshness.record.action_digest(verdict.outputs):
         return replace(verdict, state=State.WOULD_RUN, reasons=(FORGOTTEN,))
     return verdict
 
 
-def _stands(verdict: Verdict, verdicts: Mapping[str, Verdict], standing: Standing) -> bool:
+def _is_fresh(verdict: Verdict, verdicts: Mapping[str, Verdict], freshness: Freshness) -> bool:
     """Tell whether a build would let an action stand whose inputs are settled."""
     before = (verdicts.get(path) for path in verdict.inputs)
     if any(one is not None and one.state in TO_COME for one in before):
         return False
-    decision = standing.decision(verdict.action, verdict.inputs)
-    return decision is not None and standing.stands(verdict.outputs, decision.digest)
+    decision = freshness.decision(verdict.action, verdict.inputs)
+    return decision is not None and freshness.is_fresh(verdict.outputs, decision.digest)
 
 
-def _entry_of(verdict: Verdict, standing: Standing) -> Entry | None:
+def _entry_of(verdict: Verdict, freshness: Freshness) -> Entry | None:
     """Return the entry of the last run, unless it gave other bytes than are there."""
     made = () if verdict.entry is None else verdict.entry.outputs.values()
-    is_theirs = all(standing.file_digest(output.path) == output.digest for output in made)
+    is_theirs = all(freshness.file_digest(output.path) == output.digest for output in made)
     return verdict.entry if is_theirs else None
 
 

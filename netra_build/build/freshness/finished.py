@@ -1,4 +1,4 @@
-"""Write the manifest of a request that has just been finished, for ``front_door`` to judge by.
+"""Write the manifest of a request that has just been finished, for ``up_to_date`` to judge by.
 
 It is written only if nothing that it would name may have changed while the build ran: what was
 read must be what lies there now.
@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from netra_build.build.freshness.input_trace import Listing, Looks, absolute
+from netra_build.build.freshness.input_trace import InputTrace, Listing, absolute
 from netra_build.build.freshness.noted import NotedDigests
 from netra_build.build.freshness.up_to_date import (
     FORMAT,
@@ -45,7 +45,7 @@ class Unsteady(Exception):
 class Finished:
     """All that one finished request consists of."""
 
-    looks: Looks
+    input_trace: InputTrace
     started_ns: int
     """When the process started: what was changed since may have been read in two states."""
     moment_ns: int
@@ -91,9 +91,9 @@ def write_manifest(disk: Disk, build: str, request: Request, finished: Finished)
 
 
 def _manifest(request: Request, finished: Finished) -> dict[str, Any]:
-    looks = finished.looks
-    if looks.unsteady:
-        raise Unsteady(f'"{min(looks.unsteady)}" changed while the build ran')
+    input_trace = finished.input_trace
+    if input_trace.unsteady:
+        raise Unsteady(f'"{min(input_trace.unsteady)}" changed while the build ran')
     inputs, links = _inputs(finished)
     return {
         "format": FORMAT,
@@ -101,7 +101,7 @@ def _manifest(request: Request, finished: Finished) -> dict[str, Any]:
         "is_shared": finished.is_shared,
         "base": finished.base,
         "written_ns": finished.moment_ns,
-        "environment": dict(looks.environment),
+        "environment": dict(input_trace.environment),
         "answers": _answers(finished),
         "listings": _listings(finished),
         "inputs": _columns(inputs, finished),
@@ -119,7 +119,7 @@ def _inputs(finished: Finished) -> tuple[dict[str, Row], dict[str, str]]:
     """Return all inputs, and where those lie that are reached over a symlink."""
     rows, links = {}, {}
     real_folder = cache(os.path.realpath)
-    for path in finished.looks.files:
+    for path in finished.input_trace.files:
         if path in finished.outputs:
             continue
         stamp = own_stamp_of(path)
@@ -133,7 +133,7 @@ def _inputs(finished: Finished) -> tuple[dict[str, Row], dict[str, str]]:
 
 def _input(path: str, stamp: Stamp | None, finished: Finished) -> Row:
     """Return stamp and digest of one input; ``Unsteady`` unless it is what was read."""
-    first, digest = finished.looks.files[path]
+    first, digest = finished.input_trace.files[path]
     if stamp is None or stamp != first:
         raise Unsteady(f'"{path}" changed while the build ran')
     if is_recent(stamp[1], stamp[2], finished.started_ns):
@@ -161,7 +161,7 @@ def _hashed(path: str) -> str:
 
 def _answers(finished: Finished) -> dict[str, dict[str, bool]]:
     answers: dict[str, dict[str, bool]] = {kind: {} for kind in QUESTIONS}
-    for (kind, path), answer in finished.looks.answers.items():
+    for (kind, path), answer in finished.input_trace.answers.items():
         if QUESTIONS[kind](path) is not answer:
             raise Unsteady(f'"{path}" came or went while the build ran')
         answers[kind][_short(path, finished)] = answer
@@ -169,7 +169,7 @@ def _answers(finished: Finished) -> dict[str, dict[str, bool]]:
 
 
 def _listings(finished: Finished) -> list[dict[str, Any]]:
-    listings: dict[Listing, tuple[str, ...]] = dict(finished.looks.listings)
+    listings: dict[Listing, tuple[str, ...]] = dict(finished.input_trace.listings)
     for folder, names in finished.products.items():
         listings[folder, None, ()] = tuple(names)
     return [_listing(listing, names) for listing, names in listings.items()]

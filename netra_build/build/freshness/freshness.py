@@ -40,7 +40,7 @@ class Decision:
     input_digests: Mapping[str, str]
 
 
-class Standing:
+class Freshness:
     """What the files of one build are, and which actions stand as they are.
 
     Not to be asked from several threads at once; ``note`` may be called from any.
@@ -76,7 +76,7 @@ class Standing:
             found[role] = digest
         return Decision(action_digest(action, found, self._tools), found)
 
-    def stands(self, outputs: Paths, digest: str) -> bool:
+    def is_fresh(self, outputs: Paths, digest: str) -> bool:
         """Tell whether all outputs are what was written, by an action of this digest."""
         if self.record.action_digest(outputs) != digest:
             return False
@@ -93,7 +93,7 @@ class Standing:
         self.record.note_action(outputs, digest)
         self._digests.update(written)
 
-    def doubt(self, paths: Iterable[str]) -> None:
+    def mark_unknown(self, paths: Iterable[str]) -> None:
         """Count files as unknown: they would be made anew, but nothing is made in this run."""
         self._digests.update(dict.fromkeys(paths))
 

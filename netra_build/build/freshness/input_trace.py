@@ -21,7 +21,7 @@ Listing = tuple[str, str | None, tuple[str, ...]]
 """A folder, the suffix of the names that count (None: all entries), folders left out."""
 
 
-class Looks:
+class InputTrace:
     """What was looked at, by absolute path; safe to use from several threads."""
 
     def __init__(self, started_ns: int = 0) -> None:
@@ -81,20 +81,20 @@ class Looks:
             return None
 
 
-def joined(first: Looks, second: Looks) -> Looks:
+def joined(first: InputTrace, second: InputTrace) -> InputTrace:
     """Return what was looked at in either; what was seen differently counts as unsteady."""
-    looks = Looks(min(first.started_ns, second.started_ns))
-    looks.files = {**second.files, **first.files}
-    looks.answers = {**second.answers, **first.answers}
-    looks.listings = {**second.listings, **first.listings}
-    looks.environment = {**second.environment, **first.environment}
+    input_trace = InputTrace(min(first.started_ns, second.started_ns))
+    input_trace.files = {**second.files, **first.files}
+    input_trace.answers = {**second.answers, **first.answers}
+    input_trace.listings = {**second.listings, **first.listings}
+    input_trace.environment = {**second.environment, **first.environment}
     both = first.files.keys() & second.files.keys()
     differing = {path for path in both if _differs(first, second, path)}
-    looks.unsteady = first.unsteady | second.unsteady | differing
-    return looks
+    input_trace.unsteady = first.unsteady | second.unsteady | differing
+    return input_trace
 
 
-def _differs(first: Looks, second: Looks, path: str) -> bool:
+def _differs(first: InputTrace, second: InputTrace, path: str) -> bool:
     """Tell whether a file was seen in two states."""
     (stamp, digest), (other_stamp, other_digest) = first.files[path], second.files[path]
     return stamp != other_stamp or bool(digest and other_digest and digest != other_digest)
@@ -117,12 +117,12 @@ def absolute_names(names: Iterable[str]) -> list[str]:
 class RecordingEnvironment(Mapping[str, str]):
     """Environment variables; which of them are asked for is noted."""
 
-    def __init__(self, values: Mapping[str, str], looks: Looks) -> None:
+    def __init__(self, values: Mapping[str, str], input_trace: InputTrace) -> None:
         self._values = values
-        self._looks = looks
+        self._input_trace = input_trace
 
     def __getitem__(self, name: str) -> str:
-        self._looks.environment[name] = self._values.get(name)
+        self._input_trace.environment[name] = self._values.get(name)
         return self._values[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -135,23 +135,23 @@ class RecordingEnvironment(Mapping[str, str]):
 class RecordingDisk(RealDisk):
     """The machine's file system; what is read and asked is noted, what is written is not."""
 
-    def __init__(self, looks: Looks | None = None) -> None:
-        self.looks = looks if looks is not None else Looks()
+    def __init__(self, input_trace: InputTrace | None = None) -> None:
+        self.input_trace = input_trace if input_trace is not None else InputTrace()
 
     def read_bytes(self, path: AnyPath, *, max_bytes: int = MAX_FILE_BYTES) -> bytes:
         """Return a regular file's bytes and note them."""
         name = os.path.abspath(path)
-        self.looks.saw_file(name)
+        self.input_trace.saw_file(name)
         data = super().read_bytes(path, max_bytes=max_bytes)
-        self.looks.saw_file(name, blake3_hex(data))
+        self.input_trace.saw_file(name, blake3_hex(data))
         return data
 
     def read_stamped(self, path: AnyPath) -> tuple[bytes, FileState]:
         """Return a regular file's bytes and the state it was in; note the bytes."""
         name = os.path.abspath(path)
-        self.looks.saw_file(name)
+        self.input_trace.saw_file(name)
         data, state = super().read_stamped(path)
-        self.looks.saw_file(name, blake3_hex(data))
+        self.input_trace.saw_file(name, blake3_hex(data))
         return data, state
 
     def is_file(self, path: AnyPath) -> bool:
@@ -159,28 +159,28 @@ class RecordingDisk(RealDisk):
         answer = super().is_file(path)
         name = os.path.abspath(path)
         if answer:
-            self.looks.saw_file(name)
+            self.input_trace.saw_file(name)
         else:
-            self.looks.got_answer("is_file", name, answer)
+            self.input_trace.got_answer("is_file", name, answer)
         return answer
 
     def is_folder(self, path: Path) -> bool:
         """Tell whether ``path`` is a folder."""
         answer = super().is_folder(path)
-        self.looks.got_answer("is_folder", os.path.abspath(path), answer)
+        self.input_trace.got_answer("is_folder", os.path.abspath(path), answer)
         return answer
 
     def exists(self, path: Path) -> bool:
         """Tell whether there is anything at ``path``."""
         answer = super().exists(path)
-        self.looks.got_answer("exists", os.path.abspath(path), answer)
+        self.input_trace.got_answer("exists", os.path.abspath(path), answer)
         return answer
 
     def files_under(self, folder: Path, suffix: str = "") -> tuple[Path, ...]:
         """Return the regular files below ``folder`` and note their names."""
         paths = super().files_under(folder, suffix)
         names = tuple(path.relative_to(folder).as_posix() for path in paths)
-        self.looks.saw_listing(os.path.abspath(folder), suffix, names)
+        self.input_trace.saw_listing(os.path.abspath(folder), suffix, names)
         return paths
 
     def any_file_under(self, folder: Path) -> Path | None:

@@ -1,6 +1,6 @@
 """Digests that are on file with the stamps of their files: what has its stamp still is not read.
 
-A stamp is trusted as the door trusts it, whose manifest this is.
+A stamp is trusted as the up-to-date check trusts it, whose manifest this is.
 """
 
 from __future__ import annotations

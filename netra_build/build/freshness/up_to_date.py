@@ -47,7 +47,7 @@ class NotAsItWas(Exception):
 
 
 class Verdict:
-    """What the door found: whether there is nothing to do, and if so what to say."""
+    """What the check found: whether there is nothing to do, and if so what to say."""
 
     def __init__(
         self,

@@ -1,1 +1,1 @@
-"""Carry out one action: decide, restore or run it, and keep account of it."""
+"""Carry out one action: decide, restore or run it, and log what came of it."""

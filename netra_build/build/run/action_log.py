@@ -1,4 +1,4 @@
-"""One action on the books while it is carried out: in the tally, and in the record of runs.
+"""What is logged of one action while it is carried out: in the tally, and in the record of runs.
 
 The reasons of a run are read off the files as they are, so whoever carries out an action asks for
 them before anything is written, and says at the end what came of it.
@@ -19,8 +19,8 @@ from netra_build.build.record.tally import Ending
 from netra_build.build.run.execute import Execution
 
 
-class Account:
-    """The account of one action; open as a context. One that is left with nothing said failed."""
+class ActionLog:
+    """The log of one action; open as a context. One that is left with nothing said failed."""
 
     def __init__(self, action: Action, execution: Execution) -> None:
         self.action = action
@@ -28,7 +28,7 @@ class Account:
         self.paths = execution.folders.names(action.outputs)
         self._ending: Ending | None = Ending.FAILED
 
-    def __enter__(self) -> Account:
+    def __enter__(self) -> ActionLog:
         self.execution.tally.begin(self.paths, self.action.line())
         return self
 

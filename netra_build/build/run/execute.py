@@ -84,7 +84,7 @@ class Execution:
 
 @dataclass(frozen=True)
 class ActionRun:
-    """One action with the inputs that it is run on, read once. It keeps no books (``Account``)."""
+    """One action with the inputs that it is run on, read once. It logs nothing."""
 
     action: Action
     execution: Execution

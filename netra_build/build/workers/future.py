@@ -19,7 +19,7 @@ Answer = TypeVar("Answer")
 STANDARD_STREAMS = 3
 
 
-class Begun(Generic[Answer]):
+class Future(Generic[Answer]):
     """One forked process that answers one question, which must not print, and ends."""
 
     def __init__(self, question: Callable[[], Answer]) -> None:
@@ -64,7 +64,7 @@ class Begun(Generic[Answer]):
             status_of(self._process)
 
 
-def begin(question: Callable[[], Answer]) -> Begun[Answer] | None:
+def begin(question: Callable[[], Answer]) -> Future[Answer] | None:
     """Begin to answer a question elsewhere; None where it has to be answered here.
 
     That is so on a single processor, and with further threads: one of them may hold a lock that a
@@ -73,7 +73,7 @@ def begin(question: Callable[[], Answer]) -> Begun[Answer] | None:
     if threading.active_count() > 1 or len(os.sched_getaffinity(0)) < 2:
         return None
     try:
-        return Begun(question)
+        return Future(question)
     except OSError:
         return None
 

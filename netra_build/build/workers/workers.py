@@ -1,12 +1,12 @@
 """Processes that carry out work for this one, each a copy of it as it was when they were needed.
 
-One interpreter runs Python on one processor at a time. A hand is forked, so it has everything that
-this process has read and planned, and runs the very code that this process has loaded; what it is
-told and answers goes over a pipe. It writes files like any of our threads, and ends when this
+One interpreter runs Python on one processor at a time. A worker is forked, so it has everything
+that this process has read and planned, and runs the very code that this process has loaded; what
+it is told and answers goes over a pipe. It writes files like any of our threads, and ends when this
 process is gone.
 
 A copy has one thread. A lock that another thread held when it was made stays locked in it, so no
-process is forked while work is done here (``GATE``), and a hand opens anew what has locks of its
+process is forked while work is done here (``GATE``), and a worker opens anew what has locks of its
 own.
 """
 
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
 
 Begin = Callable[[], None]
 Work = Callable[[Any, Begin], Any]
-"""Does a task in a hand; may call ``begin``, which the process that asked answers."""
+"""Does a task in a worker; may call ``begin``, which the process that asked answers."""
 
 ENDING_SECONDS = 5.0
 BEGIN, DONE, FAILED = range(3)
-"""What a hand says: a question, an answer, an exception."""
+"""What a worker says: a question, an answer, an exception."""
 
 
-class NoHand(Exception):
+class NoWorker(Exception):
     """No further process can be made; what was asked has to be done here."""
 
 
@@ -75,10 +75,10 @@ GATE = Gate()
 """The gate of this process, whichever environment works in it."""
 
 
-class Hand:
+class Worker:
     """One forked process. To be asked by one thread at a time."""
 
-    def __init__(self, work: Work, start: Callable[[], None], others: list[Hand]) -> None:
+    def __init__(self, work: Work, start: Callable[[], None], others: list[Worker]) -> None:
         """Fork; raises ``OSError`` where that is not possible.
 
         ``others`` are those whose pipes the new process must not keep open.
@@ -94,7 +94,7 @@ class Hand:
             theirs.close()
             raise
         if self._process == 0:
-            _serve(theirs, work, start, [hand._pipe for hand in (self, *others)])
+            _serve(theirs, work, start, [worker._pipe for worker in (self, *others)])
         theirs.close()
 
     def ask(self, task: Any, begin: Begin) -> Any:
@@ -126,59 +126,59 @@ class Hand:
         return None if status is None else os.waitstatus_to_exitcode(status)
 
 
-class Hands:
-    """At most so many hands for any number of threads, forked one by one when all are busy."""
+class WorkerPool:
+    """At most so many workers for any number of threads, forked one by one when all are busy."""
 
     def __init__(self, most: int, work: Work, start: Callable[[], None]) -> None:
-        """Fork nothing yet. ``start`` is called first in each hand, to open anew what has locks."""
+        """Fork nothing yet. ``start`` is called first in each worker, to open what has locks."""
         self._work, self._start = work, start
         self._lock = threading.Lock()
-        self._hands: list[Hand] = []
-        self._slots: queue.LifoQueue[Hand | None] = queue.LifoQueue()
+        self._workers: list[Worker] = []
+        self._slots: queue.LifoQueue[Worker | None] = queue.LifoQueue()
         for _ in range(most):
             self._slots.put(None)
 
     def ask(self, task: Any, begin: Begin) -> Any:
-        """Have one hand do a task; wait while all are busy.
+        """Have one worker do a task; wait while all are busy.
 
         Raises what ``work`` raises, ``ToolchainFailed`` when the process ends over it, and
-        ``NoHand`` when there can be none.
+        ``NoWorker`` when there can be none.
         """
-        hand = self._slots.get()
+        worker = self._slots.get()
         try:
-            if hand is None:
-                hand = self._new()
-            return hand.ask(task, begin)
+            if worker is None:
+                worker = self._new()
+            return worker.ask(task, begin)
         except EOFError:
-            assert hand is not None
-            ended, hand = hand, None
+            assert worker is not None
+            ended, worker = worker, None
             raise self._failure(ended) from None
         finally:
-            self._slots.put(hand)
+            self._slots.put(worker)
 
     def close(self) -> None:
         """End all processes."""
         with self._lock:
-            hands, self._hands = self._hands, []
-        for hand in hands:
-            hand.release()
-        for hand in hands:
-            hand.ended()
+            workers, self._workers = self._workers, []
+        for worker in workers:
+            worker.release()
+        for worker in workers:
+            worker.ended()
 
-    def _new(self) -> Hand:
+    def _new(self) -> Worker:
         with self._lock:
             try:
-                hand = Hand(self._work, self._start, self._hands)
+                worker = Worker(self._work, self._start, self._workers)
             except OSError as error:
-                raise NoHand from error
-            self._hands.append(hand)
-            return hand
+                raise NoWorker from error
+            self._workers.append(worker)
+            return worker
 
-    def _failure(self, hand: Hand) -> NetraError:
+    def _failure(self, worker: Worker) -> NetraError:
         with self._lock:
-            self._hands.remove(hand)
-        hand.release()
-        ended = _ending(hand.ended())
+            self._workers.remove(worker)
+        worker.release()
+        ended = _ending(worker.ended())
         return ToolchainFailed(f"the process that worked on it {ended}", hint="build again")
 
 
@@ -188,8 +188,8 @@ def _ending(code: int | None) -> str:
     return f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with {code}"
 
 
-def most_hands(jobs: int) -> int:
-    """Return how many hands are of use: none where there is one processor, or one job."""
+def most_workers(jobs: int) -> int:
+    """Return how many workers are of use: none where there is one processor, or one job."""
     usable = min(jobs, len(os.sched_getaffinity(0)))
     return usable if usable > 1 else 0
 
@@ -197,7 +197,7 @@ def most_hands(jobs: int) -> int:
 def _serve(
     pipe: Connection, work: Work, start: Callable[[], None], others: list[Connection]
 ) -> None:
-    """Be a hand, until the other side is gone; never returns, whatever is raised."""
+    """Be a worker, until the other side is gone; never returns, whatever is raised."""
     status = 1
     with suppress(BaseException):
         for other in others:

@@ -14,8 +14,8 @@ from netra_build.asm.objects.metadata import KernelMetadata
 from netra_build.asm.objects.resources import kernel_and_metadata
 from netra_build.asm.tools.toolchain import Toolchain
 from netra_build.build.graph.actions import Graph, Root
-from netra_build.build.run.carry_out import run_graph
 from netra_build.build.run.execute import Execution, Folders
+from netra_build.build.run.executor import run_graph
 from netra_build.chains import made_actions
 from netra_build.checkasm.hazards.kernel_statistics import (
     MIX,

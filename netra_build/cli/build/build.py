@@ -11,7 +11,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from netra_build.build.freshness import up_to_date as front_door
+from netra_build.build.freshness import up_to_date
 from netra_build.cli.place_options import add_recipe
 from netra_build.cli.waiting import wait_for_build
 
@@ -27,11 +27,11 @@ def run(options: argparse.Namespace) -> int:
     """Say that there is nothing to do, or build in full."""
     request = request_of(options)
     roots = [options.library_root] if options.library_root else [*_around(Path.cwd())]
-    for build in front_door.builds_in(roots):
+    for build in up_to_date.builds_in(roots):
         wait_for_build(build)
-        verdicts = [front_door.judge(build, request, os.environ)]
+        verdicts = [up_to_date.judge(build, request, os.environ)]
         verdicts += [
-            front_door.judge(build, same, os.environ, by_another=True)
+            up_to_date.judge(build, same, os.environ, by_another=True)
             for same in same_by_scons(options, str(Path(build).absolute().parent))
         ]
         for verdict in verdicts:
@@ -46,10 +46,10 @@ def run(options: argparse.Namespace) -> int:
 def request_of(options: argparse.Namespace) -> dict[str, Any]:
     """Return all that the command line asks for, and what runs it, as plain JSON."""
     asked = {"options": dict(vars(options)), "folder": str(Path.cwd())}
-    return {"front": "netra build", **asked, **front_door.running_code()}
+    return {"front": "netra build", **asked, **up_to_date.running_code()}
 
 
-def same_by_scons(options: argparse.Namespace, root: str) -> list[front_door.Request]:
+def same_by_scons(options: argparse.Namespace, root: str) -> list[up_to_date.Request]:
     """Return the requests to SCons that ask for the same, made in the library's folder.
 
     Only a name means the same wherever it is said, and only without options.
@@ -58,10 +58,10 @@ def same_by_scons(options: argparse.Namespace, root: str) -> list[front_door.Req
     given = [value for key, value in vars(options).items() if key not in ("engine", "library_root")]
     if any(given) or "/" in name or name.endswith((".yaml", ".json")):
         return []
-    return [front_door.scons_request(root, {kind: name}, []) for kind in ("engine", "recipe")]
+    return [up_to_date.scons_request(root, {kind: name}, []) for kind in ("engine", "recipe")]
 
 
 def _around(folder: Path) -> list[str]:
     """Return where the kernel library may be: here, above, and around this package."""
-    package = Path(front_door.__file__).parents[2]
+    package = Path(up_to_date.__file__).parents[2]
     return [str(place) for place in (folder, *folder.parents, *package.parents)]

@@ -11,7 +11,7 @@ from typing import Any
 
 from netra_build.build.digests.loaded_code import note_loaded_code
 from netra_build.build.freshness.finished import Finished, confirmed, write_manifest
-from netra_build.build.freshness.input_trace import Looks, absolute
+from netra_build.build.freshness.input_trace import InputTrace, absolute
 from netra_build.build.freshness.up_to_date import forget
 from netra_build.build.graph.product import refuse_unfinished
 from netra_build.cli.build.rebuild import Rebuilt, rebuild
@@ -50,30 +50,32 @@ def run(options: argparse.Namespace, request: Mapping[str, Any]) -> int:
 
 
 def _build_recipe(options: argparse.Namespace, request: Mapping[str, Any]) -> int:
-    looks = Looks(process_start_ns())
-    looks.got_answer("is_file", absolute(Path(options.engine) / MANIFEST), False)
-    library = library_of(options, looks)
+    input_trace = InputTrace(process_start_ns())
+    input_trace.got_answer("is_file", absolute(Path(options.engine) / MANIFEST), False)
+    library = library_of(options, input_trace)
     build = f"{library.root}/build"
     wait_for_build(build)
     forget(build, request)
-    rebuilt = rebuild(options, library, looks)
+    rebuilt = rebuild(options, library, input_trace)
     print(rebuilt.line())
-    _remember(build, request, looks, rebuilt)
+    _remember(build, request, input_trace, rebuilt)
     return 0
 
 
-def _remember(build: str, request: Mapping[str, Any], looks: Looks, rebuilt: Rebuilt) -> None:
-    """Note the request as finished, so that the next one is answered at the door."""
+def _remember(
+    build: str, request: Mapping[str, Any], input_trace: InputTrace, rebuilt: Rebuilt
+) -> None:
+    """Note the request as finished, so that the next one is answered by the up-to-date check."""
     moment_ns = time.time_ns()
-    note_loaded_code(looks)
+    note_loaded_code(input_trace)
     outputs = confirmed(rebuilt.written)
     if outputs is None:
         return
     product, notes = rebuilt.execution.product, rebuilt.execution.graph.notes
     is_alone = product is not None and product.is_alone
     finished = Finished(
-        looks=looks,
-        started_ns=looks.started_ns,
+        input_trace=input_trace,
+        started_ns=input_trace.started_ns,
         moment_ns=moment_ns,
         base=os.path.join(absolute("."), ""),
         outputs=outputs,

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from os.path import normpath
 from pathlib import Path
 
-from netra_build.build.freshness.input_trace import Looks, absolute
+from netra_build.build.freshness.input_trace import InputTrace, absolute
 from netra_build.build.graph.actions import Graph, Root
-from netra_build.build.run.carry_out import run_graph
 from netra_build.build.run.execute import Execution, Folders
+from netra_build.build.run.executor import run_graph
 from netra_build.cli.place_options import add_recipe
 from netra_build.cli.places import library_of, toolchain_of
 from netra_build.cli.waiting import wait_for_build
@@ -48,14 +48,16 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def rebuild(options: argparse.Namespace, library: Library, looks: Looks | None = None) -> Rebuilt:
+def rebuild(
+    options: argparse.Namespace, library: Library, input_trace: InputTrace | None = None
+) -> Rebuilt:
     """Build the product; intermediate files lie in a folder that is removed.
 
-    What it is made from is noted in ``looks``. Raises what planning and the stages raise.
+    What it is made from is noted in ``input_trace``. Raises what planning and the stages raise.
     """
     graph, kind = _graph(options, library)
     out = Path(normpath(options.out) if options.out else library.root / "build" / kind / graph.name)
-    tools = toolchain_of(options, library, looks)
+    tools = toolchain_of(options, library, input_trace)
     wait_for_build(f"{library.root}/build")
     with sealed_folder() as work:
         paths = {
@@ -68,17 +70,17 @@ def rebuild(options: argparse.Namespace, library: Library, looks: Looks | None =
         execution = Execution(graph, Folders(paths), RealDisk(), tools, has_own_folder=alone)
         if execution.product is not None:
             execution.product.refuse_foreign()
-        _note_sources(execution, looks or Looks())
+        _note_sources(execution, input_trace or InputTrace())
         written = run_graph(execution)
     kept = {path: digest for path, digest in written.items() if not path.startswith(f"{work}/")}
     return Rebuilt(execution, out, kept)
 
 
-def _note_sources(execution: Execution, looks: Looks) -> None:
+def _note_sources(execution: Execution, input_trace: InputTrace) -> None:
     for action in execution.graph.actions:
         for _, place in (*action.inputs, *action.hints):
             if place not in execution.graph.producers:
-                looks.saw_file(absolute(execution.folders.path(place)))
+                input_trace.saw_file(absolute(execution.folders.path(place)))
 
 
 def _graph(options: argparse.Namespace, library: Library) -> tuple[Graph, str]:

@@ -13,7 +13,7 @@ from netra_build.asm.native.session import with_native_part
 from netra_build.asm.tools.toolchain import find_toolchain
 from netra_build.build.explain.graph_view import GraphView, graph_view
 from netra_build.build.explain.upcoming import upcoming
-from netra_build.build.freshness.freshness import Standing
+from netra_build.build.freshness.freshness import Freshness
 from netra_build.build.freshness.output_record import FILE_NAME as OUTPUTS_NAME
 from netra_build.build.freshness.output_record import OutputRecord
 from netra_build.build.graph.actions import Graph, Root
@@ -112,10 +112,10 @@ class Recorded:
                 if len(wanted) == 1:
                     raise
 
-    def standing(self, executions: Sequence[Execution]) -> Standing:
+    def freshness(self, executions: Sequence[Execution]) -> Freshness:
         """Return what a build with the tools of these plans, which share them, would let stand."""
         identity = executions[0].tools.identity() if executions else {}
-        return Standing(self._outputs, RealDisk(), identity)
+        return Freshness(self._outputs, RealDisk(), identity)
 
 
 def recorded_view(build: Path, product: str) -> GraphView:
@@ -131,7 +131,7 @@ def recorded_view(build: Path, product: str) -> GraphView:
             f'"{product}" was not built here', location=str(build), hint=nearest_hint(name, known)
         )
     executions = list(recorded.executions(lambda one: one.graph == name))[:1]
-    return graph_view(name, upcoming(executions, recorded.standing(executions)).values())
+    return graph_view(name, upcoming(executions, recorded.freshness(executions)).values())
 
 
 def _asked(document: Any, path: Path) -> Asked:

@@ -29,7 +29,7 @@ def run(options: argparse.Namespace) -> int:
     recorded = Recorded(Path(options.build))
     target = _from_base(options.target, here, recorded.base)
     executions = _executions(recorded, target)
-    found = answers(target, executions, recorded.record, recorded.standing(executions))
+    found = answers(target, executions, recorded.record, recorded.freshness(executions))
     if options.json:
         print(pretty_bytes(why_document(target, found)).decode(), end="")
     else:

@@ -8,8 +8,8 @@ from pathlib import Path, PurePosixPath
 
 from netra_build.asm.tools.toolchain import Toolchain
 from netra_build.build.graph.actions import MADE_ROOTS, Place, Root
-from netra_build.build.run.carry_out import run_action
 from netra_build.build.run.execute import Execution, Folders
+from netra_build.build.run.executor import run_action
 from netra_build.cli.places import add_toolchain, toolchain_at
 from netra_build.cli.release.reproduce_text import reproduction_text
 from netra_build.core.canonical_json import Json, canonical_text

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from netra_build.build.freshness.freshness import Standing
+from netra_build.build.freshness.freshness import Freshness
 from netra_build.build.freshness.output_record import OutputRecord
 from netra_build.build.graph.actions import Action, Place, Root, Stage
 from netra_build.core.digests import blake3_hex, sha256_hex
@@ -29,18 +29,18 @@ class Build:
     def __init__(self, folder: Path, tools: dict[str, str] | None = None) -> None:
         self.given, self.made = folder / "in", folder / "out"
         self.record = OutputRecord(folder / "outputs.json", RealDisk())
-        self.standing = Standing(self.record, RealDisk(), tools or {})
+        self.freshness = Freshness(self.record, RealDisk(), tools or {})
 
-    def stands(self, action: Action = ACTION) -> bool:
-        decision = self.standing.decision(action, (str(self.given),))
-        return decision is not None and self.standing.stands((str(self.made),), decision.digest)
+    def is_fresh(self, action: Action = ACTION) -> bool:
+        decision = self.freshness.decision(action, (str(self.given),))
+        return decision is not None and self.freshness.is_fresh((str(self.made),), decision.digest)
 
     def run(self, action: Action = ACTION) -> None:
-        decision = self.standing.decision(action, (str(self.given),))
+        decision = self.freshness.decision(action, (str(self.given),))
         assert decision is not None
         self.made.write_bytes(self.given.read_bytes())
         written = {str(self.made): blake3_hex(self.made.read_bytes())}
-        self.standing.note(written, (str(self.made),), decision.digest)
+        self.freshness.note(written, (str(self.made),), decision.digest)
         self.record.save()
 
 
@@ -52,44 +52,44 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_what_ran_stands(folder: Path) -> None:
-    assert Build(folder).stands()
+    assert Build(folder).is_fresh()
 
 
 def test_nothing_stands_before_it_ran(tmp_path: Path) -> None:
     (tmp_path / "in").write_text("given")
     (tmp_path / "out").write_text("given")
-    assert not Build(tmp_path).stands()
+    assert not Build(tmp_path).is_fresh()
 
 
 def test_an_input_of_other_bytes(folder: Path) -> None:
     (folder / "in").write_text("other")
-    assert not Build(folder).stands()
+    assert not Build(folder).is_fresh()
     (folder / "in").write_text("given")
-    assert Build(folder).stands()
+    assert Build(folder).is_fresh()
 
 
 @pytest.mark.parametrize("text", ["Given", ""])
 def test_an_altered_output(folder: Path, text: str) -> None:
     (folder / "out").write_text(text)
-    assert not Build(folder).stands()
+    assert not Build(folder).is_fresh()
 
 
 def test_a_missing_input_or_output(folder: Path) -> None:
     (folder / "out").unlink()
-    assert not Build(folder).stands()
+    assert not Build(folder).is_fresh()
     Build(folder).run()
     (folder / "in").unlink()
-    assert not Build(folder).stands()
+    assert not Build(folder).is_fresh()
 
 
 def test_other_parameters_roles_and_tools(folder: Path) -> None:
-    assert not Build(folder).stands(replace(ACTION, parameters=(("width", 2),)))
-    assert not Build(folder).stands(replace(ACTION, inputs=(("of", ACTION.inputs[0][1]),)))
-    assert not Build(folder).stands(replace(ACTION, stage=replace(STAGE, name="move")))
+    assert not Build(folder).is_fresh(replace(ACTION, parameters=(("width", 2),)))
+    assert not Build(folder).is_fresh(replace(ACTION, inputs=(("of", ACTION.inputs[0][1]),)))
+    assert not Build(folder).is_fresh(replace(ACTION, stage=replace(STAGE, name="move")))
     using = replace(ACTION, stage=replace(STAGE, uses_tools=True))
     Build(folder, {"assembler": "1"}).run(using)
-    assert Build(folder, {"assembler": "1"}).stands(using)
-    assert not Build(folder, {"assembler": "2"}).stands(using)
+    assert Build(folder, {"assembler": "1"}).is_fresh(using)
+    assert not Build(folder, {"assembler": "2"}).is_fresh(using)
 
 
 def test_what_ran_on_other_bytes_than_were_decided_on(folder: Path) -> None:
@@ -98,28 +98,28 @@ def test_what_ran_on_other_bytes_than_were_decided_on(folder: Path) -> None:
     (folder / "in").write_text("edited meanwhile")
     build.run()
     (folder / "in").write_text("given")
-    assert not Build(folder).stands()
+    assert not Build(folder).is_fresh()
 
 
 def test_the_digest_of_what_a_run_wrote_is_known_at_once(folder: Path) -> None:
     build = Build(folder)
-    build.standing.note({str(folder / "out"): "digest"}, (str(folder / "out"),), "action")
-    assert build.standing.file_digest(str(folder / "out")) == "digest"
-    build.standing.doubt([str(folder / "out")])
-    assert build.standing.file_digest(str(folder / "out")) is None
+    build.freshness.note({str(folder / "out"): "digest"}, (str(folder / "out"),), "action")
+    assert build.freshness.file_digest(str(folder / "out")) == "digest"
+    build.freshness.mark_unknown([str(folder / "out")])
+    assert build.freshness.file_digest(str(folder / "out")) is None
 
 
 def test_a_file_is_read_once(folder: Path) -> None:
     build = Build(folder)
-    first = build.standing.file_digest(str(folder / "in"))
+    first = build.freshness.file_digest(str(folder / "in"))
     (folder / "in").write_text("other")
-    assert build.standing.file_digest(str(folder / "in")) == first == blake3_hex(b"given")
+    assert build.freshness.file_digest(str(folder / "in")) == first == blake3_hex(b"given")
 
 
 def test_on_a_source_that_was_not_planned_with_nothing_is_decided(folder: Path) -> None:
     build = Build(folder)
-    build.standing.expect({str(folder / "in"): sha256_hex(b"given")})
-    assert build.stands()
+    build.freshness.expect({str(folder / "in"): sha256_hex(b"given")})
+    assert build.is_fresh()
     build = Build(folder)
-    build.standing.expect({str(folder / "in"): sha256_hex(b"planned")})
-    assert not build.stands()
+    build.freshness.expect({str(folder / "in"): sha256_hex(b"planned")})
+    assert not build.is_fresh()

@@ -14,8 +14,8 @@ import SCons.Script
 
 from netra_build.asm.native.session import NativeToolchain
 from netra_build.build.cache.store import Store, open_store
-from netra_build.build.freshness.freshness import Standing
-from netra_build.build.freshness.input_trace import Looks, absolute, absolute_names
+from netra_build.build.freshness.freshness import Freshness
+from netra_build.build.freshness.input_trace import InputTrace, absolute, absolute_names
 from netra_build.build.freshness.noted import NotedDigests
 from netra_build.build.freshness.output_record import FILE_NAME as OUTPUTS_NAME
 from netra_build.build.freshness.output_record import OutputRecord
@@ -24,7 +24,7 @@ from netra_build.build.record.run_record import RunRecord
 from netra_build.build.record.tally import Tally
 from netra_build.build.run.build_lock import take_lock
 from netra_build.build.run.execute import Execution
-from netra_build.build.workers.workers import Begin, Hands, most_hands
+from netra_build.build.workers.workers import Begin, WorkerPool, most_workers
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput, NetraError
 from netra_build.core.file_columns import Row
@@ -33,7 +33,7 @@ from netra_build.formats.catalogs.library import Library
 from netra_build.scons.steps import Step, node_is_done
 
 FEW = 24
-"""How many times hands are asked for before there are any: a small build needs none."""
+"""How many times workers are asked for before there are any: a small build needs none."""
 
 _RECORDS: dict[str, OutputRecord] = {}
 _RUNS: dict[str, RunRecord] = {}
@@ -49,7 +49,7 @@ class Confirmed(NamedTuple):
     """The digests of the actions that are known to have made them, and how many files each made."""
 
 
-class Declared:
+class BuildContext:
     """What one environment and its clones have declared already; shared, never copied."""
 
     def __init__(self) -> None:
@@ -67,12 +67,12 @@ class Declared:
         self.executions: list[Execution] = []
         self.tally = Tally()
         self.steps: list[Step] = []
-        """Every action that was declared, each after what it needs."""
+        """Every action that was context, each after what it needs."""
         self.said: list[str] = []
         """What was printed as the result of what was asked for."""
-        self.looks = Looks(process_start_ns())
+        self.input_trace = InputTrace(process_start_ns())
         """What was looked at in the library."""
-        self.system_looks = Looks(self.looks.started_ns)
+        self.system_trace = InputTrace(self.input_trace.started_ns)
         """What was looked at for the tool chain, and what else runs."""
         self.code = ""
         """Digest of all that runs, once it is known."""
@@ -82,14 +82,14 @@ class Declared:
         self.has_front = False
         """Whether somebody else calls ``finish``, once all is said about the build."""
         self._record: OutputRecord | None = None
-        self._standing: Standing | None = None
+        self._freshness: Freshness | None = None
         self.runs: RunRecord | None = None
         self._store: Store | None = None
         self._is_store_known = False
         self._is_trouble_said = False
         self._lock = threading.Lock()
-        self._hands: Hands | None = None
-        self._asked_for_hands = 0
+        self._workers: WorkerPool | None = None
+        self._asked_for_workers = 0
 
     def record(self, env: Any) -> OutputRecord:
         """Return the record of what was written, read once; it is saved when the build ends.
@@ -106,11 +106,11 @@ class Declared:
             atexit.register(self._finish_alone)
         return self._record
 
-    def standing(self, env: Any) -> Standing:
+    def freshness(self, env: Any) -> Freshness:
         """Return what is known of files and actions; the tool chain has been looked for before."""
-        if self._standing is None:
-            self._standing = Standing(self.record(env), RealDisk(), self.tool_identity)
-        return self._standing
+        if self._freshness is None:
+            self._freshness = Freshness(self.record(env), RealDisk(), self.tool_identity)
+        return self._freshness
 
     def run_record(self, env: Any) -> RunRecord:
         """Return the record of runs; it is saved with that of outputs."""
@@ -124,13 +124,13 @@ class Declared:
     def confirmed(self) -> Confirmed | None:
         """Return all that was up to date or made; None when a file is not what was written."""
         done = [step for step in self.steps if node_is_done(step.node)]
-        digests = [step.standing.record.action_digest(step.output_paths) for step in done]
+        digests = [step.freshness.record.action_digest(step.output_paths) for step in done]
         known = [(step, digest) for step, digest in zip(done, digests, strict=True) if digest]
         others = [step for step, digest in zip(done, digests, strict=True) if not digest]
         rows: dict[str, Row] = {}
         for step in (*(step for step, _ in known), *others):
             for path in step.output_paths:
-                row = step.standing.record.once_confirmed(path)
+                row = step.freshness.record.once_confirmed(path)
                 if row is None:
                     return None
                 rows[path] = row
@@ -156,21 +156,23 @@ class Declared:
                 self._store = _open_store(env["NETRA_STORE"], env["NETRA_STORE_BYTES"])
             return self._store
 
-    def hands(self, is_long: bool, work: Callable[[Declared, Any, Begin], Any]) -> Hands | None:
+    def workers(
+        self, is_long: bool, work: Callable[[BuildContext, Any, Begin], Any]
+    ) -> WorkerPool | None:
         """Return who works for this process; None while there is little to do, or one job."""
         with self._lock:
-            self._asked_for_hands += 1
-            if self._hands is None and (is_long or self._asked_for_hands > FEW):
-                most = most_hands(SCons.Script.GetOption("num_jobs"))
+            self._asked_for_workers += 1
+            if self._workers is None and (is_long or self._asked_for_workers > FEW):
+                most = most_workers(SCons.Script.GetOption("num_jobs"))
                 if most:
-                    self._hands = Hands(most, partial(work, self), self._begin_anew)
-            return self._hands
+                    self._workers = WorkerPool(most, partial(work, self), self._begin_anew)
+            return self._workers
 
-    def end_hands(self) -> None:
+    def end_workers(self) -> None:
         """End who works for this process; the next build has others."""
-        hands, self._hands = self._hands, None
-        if hands is not None:
-            hands.close()
+        workers, self._workers = self._workers, None
+        if workers is not None:
+            workers.close()
 
     def opened_store(self) -> Store | None:
         """Return the store that was opened."""
@@ -192,7 +194,7 @@ class Declared:
 
     def finish(self) -> None:
         """Save the records and say what became of the store; also for a front that ends at once."""
-        self.end_hands()
+        self.end_workers()
         for record in (self._record, self.runs):
             try:
                 if record is not None:

@@ -1,4 +1,4 @@
-"""The names under which looks are noted."""
+"""The names under which what was looked at is noted."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from netra_build.build.freshness.input_trace import Looks, absolute, absolute_names
+from netra_build.build.freshness.input_trace import InputTrace, absolute, absolute_names
 
 
 @pytest.mark.parametrize(
@@ -43,11 +43,15 @@ def test_names_in_the_top_folder_begin_with_one_slash(monkeypatch: pytest.Monkey
 
 
 def test_looks_can_be_sent_to_another_process(tmp_path: Path) -> None:
-    looks = Looks(7)
-    looks.saw_file(str(tmp_path), "f" * 64)
-    looks.got_answer("exists", "/x", False)
-    again = pickle.loads(pickle.dumps(looks))
-    assert (again.started_ns, again.files, again.answers) == (7, looks.files, looks.answers)
+    input_trace = InputTrace(7)
+    input_trace.saw_file(str(tmp_path), "f" * 64)
+    input_trace.got_answer("exists", "/x", False)
+    again = pickle.loads(pickle.dumps(input_trace))
+    assert (again.started_ns, again.files, again.answers) == (
+        7,
+        input_trace.files,
+        input_trace.answers,
+    )
     again.got_answer("exists", "/x", True)
     assert again.unsteady == {"/x"}
-    assert looks.unsteady == set()
+    assert input_trace.unsteady == set()

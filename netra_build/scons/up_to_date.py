@@ -1,4 +1,4 @@
-"""The door in front of our SConstruct: takes the lock and decides whether there is anything to do.
+"""The up-to-date check before our SConstruct: take the lock, tell whether there is work to do.
 
 It is imported before the rest of the package, which takes longer to load than to decide.
 """
@@ -12,7 +12,7 @@ from typing import Any
 
 import SCons.Script.Main
 
-from netra_build.build.freshness import up_to_date as front_door
+from netra_build.build.freshness import up_to_date
 from netra_build.build.run.build_lock import take_lock
 from netra_build.core.errors import NetraError
 
@@ -24,14 +24,14 @@ DERIVED_OPTIONS = ("debug_explain", "debug_includes")
 """Options that SCons sets itself in each run."""
 
 NAMED_TARGETS = ("asked", "check-equivalence", "check-kernels", "check-numerics")
-"""Targets whose results are known by name; any other word leads past the door."""
+"""Targets whose results are known by name; any other word leads past the check."""
 
 PASSING_FLAGS = ("verbose", "verify")
 PASSING_VARIABLES = (*PASSING_FLAGS, "store")
 """Variables that do not change what is made."""
 
 
-class Door:
+class UpToDateCheck:
     """One command line, and whether a manifest may answer it or be written for it."""
 
     def __init__(
@@ -42,7 +42,7 @@ class Door:
         self.environment = environment
         self.verify = variables.get("verify") == "1"
         counted = {name: text for name, text in variables.items() if name not in PASSING_VARIABLES}
-        self.request = front_door.scons_request(str(Path.cwd()), counted, targets)
+        self.request = up_to_date.scons_request(str(Path.cwd()), counted, targets)
         is_known = all(target in NAMED_TARGETS for target in targets)
         self.is_usable = is_known and _are_sound(variables) and _is_plain()
         self.noted: Mapping[str, Any] = {}
@@ -61,7 +61,7 @@ class Door:
             _say(str(error))
             sys.exit(error.status)
         if self.is_usable:
-            verdict = front_door.judge(BUILD, self.request, self.environment, verify=self.verify)
+            verdict = up_to_date.judge(BUILD, self.request, self.environment, verify=self.verify)
             if not verdict.reason:
                 is_silent = SCons.Script.Main.OptionsParser.values.silent
                 for line in (*verdict.said, *([] if is_silent else [f"netra: {verdict.line()}"])):
@@ -69,7 +69,7 @@ class Door:
                 return True
             self.noted = verdict.noted
         try:
-            front_door.forget(BUILD, self.request)
+            up_to_date.forget(BUILD, self.request)
         except NetraError as error:
             _say(str(error))
             sys.exit(error.status)

@@ -1,4 +1,4 @@
-"""What is refused is refused after a finished build too: the front door answers no such request."""
+"""What is refused is refused after a finished build too: the check answers no such request."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What answers at the door, and what must not be loaded for it."""
+"""What makes up the up-to-date check, and what must not be loaded for it."""
 
 from __future__ import annotations
 
-DOOR = {
+UP_TO_DATE = {
     "netra_build.build",
     "netra_build.build.digests",
     "netra_build.build.freshness",
@@ -16,6 +16,6 @@ DOOR = {
     "netra_build.build.freshness.up_to_date",
     "netra_build.core.stamps",
 }
-"""Modules of both doors, that of SCons and that of the command line."""
+"""Modules of both checks, that of SCons and that of the command line."""
 
 HEAVY = {"jsonschema", "yaml", "rich", "elftools", "numpy", "msgpack"}

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from netra_build.build.workers import future as module
-from netra_build.build.workers.future import Begun, begin
+from netra_build.build.workers.future import Future, begin
 from netra_build.core.errors import ToolchainFailed
 
 ROOT = Path(__file__).parent.parent.parent
@@ -35,26 +35,26 @@ def question():
     finally:
         open("put away", "w").close()
 
-begun = begin(question)
+future = begin(question)
 while not os.path.exists("asked"):
     os.sched_yield()
 print("unasked")
 """
 
 
-def ended(begun: Begun[Any]) -> bool:
+def ended(future: Future[Any]) -> bool:
     """Tell whether the other process is gone, and waited for."""
     try:
-        os.kill(begun._process, 0)
+        os.kill(future._process, 0)
     except ProcessLookupError:
         return True
     return False
 
 
-def started(question: Callable[[], Any]) -> Begun[Any]:
-    begun = begin(question)
-    assert begun is not None
-    return begun
+def started(question: Callable[[], Any]) -> Future[Any]:
+    future = begin(question)
+    assert future is not None
+    return future
 
 
 @pytest.fixture(autouse=True)
@@ -65,12 +65,12 @@ def alone(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_answer_comes_from_another_process() -> None:
-    begun = started(lambda: (os.getpid(), os.getppid(), b"x" * 1_000_000))
-    process, parent, data = begun.answer() or (0, 0, b"")
+    future = started(lambda: (os.getpid(), os.getppid(), b"x" * 1_000_000))
+    process, parent, data = future.answer() or (0, 0, b"")
     assert process not in (0, os.getpid())
     assert parent == os.getpid()
     assert len(data) == 1_000_000, "more than a pipe holds"
-    assert ended(begun)
+    assert ended(future)
 
 
 def dies() -> None:
@@ -87,9 +87,9 @@ def leaves() -> None:
     ids=["raises", "leaves", "dies", "ends", "not sendable"],
 )
 def test_without_an_answer_there_is_none(question: Callable[[], Any], capfd: Any) -> None:
-    begun = started(question)
-    assert begun.answer() is None
-    assert ended(begun)
+    future = started(question)
+    assert future.answer() is None
+    assert ended(future)
     assert capfd.readouterr() == ("", "")
 
 
@@ -143,18 +143,18 @@ def test_an_error_of_ours_is_raised_where_the_answer_is_asked_for() -> None:
     def question() -> None:
         raise ToolchainFailed("none here", location="tools", hint="get one")
 
-    begun = begin(question)
-    assert begun is not None
+    future = begin(question)
+    assert future is not None
     with pytest.raises(ToolchainFailed) as caught:
-        begun.answer()
+        future.answer()
     assert str(caught.value) == "tools: none here\nhint: get one"
 
 
 def test_where_nobody_waits_for_children_the_answer_comes_all_the_same() -> None:
     before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     try:
-        begun = begin(os.getpid)
-        assert begun is not None
-        assert begun.answer() not in (None, os.getpid())
+        future = begin(os.getpid)
+        assert future is not None
+        assert future.answer() not in (None, os.getpid())
     finally:
         signal.signal(signal.SIGCHLD, before)

@@ -1,4 +1,4 @@
-"""The door says "nothing to do" exactly when every input and output is as it was."""
+"""The check says "nothing to do" exactly when every input and output is as it was."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from netra_build.build.freshness.finished import Finished, write_manifest
-from netra_build.build.freshness.input_trace import Looks, RecordingDisk, RecordingEnvironment
+from netra_build.build.freshness.input_trace import InputTrace, RecordingDisk, RecordingEnvironment
 from netra_build.build.freshness.noted import NotedDigests
 from netra_build.build.freshness.up_to_date import (
     forget,
@@ -52,9 +52,9 @@ class Place:
         path.write_text(text)
         return path
 
-    def look(self, looks: Looks) -> None:
+    def look(self, input_trace: InputTrace) -> None:
         """Look at the project as a loader does."""
-        disk = RecordingDisk(looks)
+        disk = RecordingDisk(input_trace)
         assert len(disk.files_under(self.folder / "recipes", ".yaml")) == 1
         disk.read_bytes(self.folder / "recipes/a.yaml")
         disk.is_file(self.folder / "kernels/k.s")
@@ -62,19 +62,19 @@ class Place:
         assert not disk.is_file(self.folder / "kernels/i.inc")
         assert not disk.exists(self.folder / "override")
         assert disk.is_folder(self.folder / "kernels")
-        assert RecordingEnvironment(self.environment, looks).get("ROCM_PATH") == "/rocm"
+        assert RecordingEnvironment(self.environment, input_trace).get("ROCM_PATH") == "/rocm"
 
-    def finished(self, looks: Looks, moment_ns: int | None = None) -> Finished:
+    def finished(self, input_trace: InputTrace, moment_ns: int | None = None) -> Finished:
         """Return what was finished; the product is the folder ``build/out``."""
         outputs = {}
         for name in ("build/out/x.o", "build/out/seal", "build/work/w"):
             path = str(self.folder / name)
-            data = RecordingDisk(Looks())
+            data = RecordingDisk(InputTrace())
             data.read_bytes(Path(path))
-            outputs[path] = (own_stamp_of(path), data.looks.files[path][1])
+            outputs[path] = (own_stamp_of(path), data.input_trace.files[path][1])
         return Finished(
-            looks=looks,
-            started_ns=looks.started_ns,
+            input_trace=input_trace,
+            started_ns=input_trace.started_ns,
             moment_ns=moment_ns if moment_ns is not None else time.time_ns(),
             base=f"{self.folder}/",
             outputs=outputs,
@@ -84,9 +84,11 @@ class Place:
 
     def finish(self, moment_ns: int | None = None) -> str:
         """Look, and write the manifest."""
-        looks = Looks(OLD_NS)
-        self.look(looks)
-        return write_manifest(RealDisk(), self.build, REQUEST, self.finished(looks, moment_ns))
+        input_trace = InputTrace(OLD_NS)
+        self.look(input_trace)
+        return write_manifest(
+            RealDisk(), self.build, REQUEST, self.finished(input_trace, moment_ns)
+        )
 
     def reason(self, *, verify: bool = False, **environment: str) -> str:
         """Return why there is something to do."""

@@ -14,22 +14,22 @@ from project import ROOT, Run, tree_digests
 SCONSTRUCT = """\
 import os
 from SCons.Script import ARGUMENTS, Environment, PyPackageDir
-from netra_build.build.run import carry_out
-from netra_build.scons import declared
+from netra_build.build.run import executor
+from netra_build.scons import context
 
-declared.FEW = 0
-declared.most_hands = lambda jobs: int(ARGUMENTS["hands"])
-BUILDER, really, fault = os.getpid(), carry_out.made, ARGUMENTS.get("fault", "")
+context.FEW = 0
+context.most_workers = lambda jobs: int(ARGUMENTS["workers"])
+BUILDER, really, fault = os.getpid(), executor.made, ARGUMENTS.get("fault", "")
 
 def made(run, decision, store):
-    here = "here" if os.getpid() == BUILDER else "by hand"
+    here = "here" if os.getpid() == BUILDER else "by worker"
     with open("who", "a") as stream:
         stream.write(f"{run.action.stage.name} {here}\\n")
-    if here == "by hand" and run.action.stage.name == fault:
+    if here == "by worker" and run.action.stage.name == fault:
         os._exit(9)
     return really(run, decision, store)
 
-carry_out.made = made
+executor.made = made
 if fault == "fork":
     def fork():
         raise BlockingIOError(11, "no more processes")
@@ -81,7 +81,7 @@ def repository(tmp_path: Path) -> Repository:
 def expected(tmp_path: Path) -> Repository:
     """Return a repository that was built without any other process."""
     other = Repository(tmp_path / "expected")
-    done = other.scons("hands=0")
+    done = other.scons("workers=0")
     assert done.status == 0, done.errors
     assert {line.partition(" ")[2] for line in other.who()} == {"here"}
     return other
@@ -90,7 +90,7 @@ def expected(tmp_path: Path) -> Repository:
 def test_all_but_the_seal_is_done_by_hand_with_the_same_bytes(
     repository: Repository, expected: Repository
 ) -> None:
-    done = repository.scons("hands=2")
+    done = repository.scons("workers=2")
     assert done.status == 0, done.errors
     assert repository.engine() == expected.engine()
     here = [line for line in repository.who() if line.endswith(" here")]
@@ -98,13 +98,13 @@ def test_all_but_the_seal_is_done_by_hand_with_the_same_bytes(
     assert [line.split()[0] for line in repository.who()] == [
         line.split()[0] for line in expected.who()
     ]
-    assert repository.scons("hands=2").actions == []
+    assert repository.scons("workers=2").actions == []
 
 
 def test_where_no_process_can_be_made_all_is_done_here(
     repository: Repository, expected: Repository
 ) -> None:
-    done = repository.scons("hands=2", "fault=fork")
+    done = repository.scons("workers=2", "fault=fork")
     assert done.status == 0, done.errors
     assert repository.engine() == expected.engine()
     assert {line.partition(" ")[2] for line in repository.who()} == {"here"}
@@ -115,21 +115,21 @@ def test_what_another_checkout_kept_is_restored_by_hand(
 ) -> None:
     store = f"store={tmp_path / 'store'}"
     other = Repository(tmp_path / "other")
-    assert other.scons("hands=2", store).status == 0
-    done = repository.scons("hands=2", store)
+    assert other.scons("workers=2", store).status == 0
+    done = repository.scons("workers=2", store)
     assert done.status == 0, done.errors
     assert repository.engine() == expected.engine()
-    assert set(repository.who()) == {f"{stage} by hand" for stage in NEVER_KEPT}
+    assert set(repository.who()) == {f"{stage} by worker" for stage in NEVER_KEPT}
     assert "STORE" in done.actions
 
 
 def test_a_refusal_is_the_same_by_hand(repository: Repository, tmp_path: Path) -> None:
     other = Repository(tmp_path / "other")
     runs = []
-    for one, hands in ((repository, "2"), (other, "0")):
+    for one, workers in ((repository, "2"), (other, "0")):
         template = one.folder / "library/kernels/gfx950/templates/own/fill_b.inc"
         template.write_text(template.read_text().replace("v_mov_b32_e32 v1", "v_move v1"))
-        runs.append(one.scons(f"hands={hands}"))
+        runs.append(one.scons(f"workers={workers}"))
     assert runs[0].status == runs[1].status == 2
     assert sorted(runs[0].failure.splitlines()) == sorted(runs[1].failure.splitlines())
     assert "invalid instruction" in runs[0].failure
@@ -139,11 +139,11 @@ def test_a_refusal_is_the_same_by_hand(repository: Repository, tmp_path: Path) -
 def test_a_process_that_ends_costs_one_line_and_nothing_else(
     repository: Repository, expected: Repository
 ) -> None:
-    done = repository.scons("hands=2", "fault=link")
+    done = repository.scons("workers=2", "fault=link")
     assert done.status == 2
     assert done.failure.endswith("the process that worked on it ended with 9\nhint: build again")
     assert "Traceback" not in done.errors
     assert not (repository.folder / "out/engine/netra.json").exists()
-    again = repository.scons("hands=2")
+    again = repository.scons("workers=2")
     assert again.status == 0, again.errors
     assert repository.engine() == expected.engine()

@@ -1,4 +1,4 @@
-"""A second run is answered before the graph is built, and every edit leads past the door.
+"""A second run is answered before the graph is built, and every edit leads past the check.
 
 Whatever is done to the project, the next build ends with the tree of a clean build.
 """
@@ -15,8 +15,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from door_modules import DOOR, HEAVY
 from project import ENGINE, Project, Run, tree_digests
+from up_to_date_modules import HEAVY, UP_TO_DATE
 
 from netra_build.asm.tools.shared_libraries import loaded_libraries
 from netra_build.asm.tools.toolchain import Toolchain
@@ -32,7 +32,7 @@ MANIFESTS = "build/.netra-finished"
 
 
 def is_answered(run: Run) -> bool:
-    """Tell whether the door answered: nothing was declared, nothing was built."""
+    """Tell whether the check answered: nothing was declared, nothing was built."""
     assert run.status == 0, run.errors
     found = NOTHING.search(run.output)
     assert found is None or "Building targets" not in run.output
@@ -68,12 +68,12 @@ def test_nothing_to_do_is_said_in_one_line(finished: Project) -> None:
     assert finished.scons("-s", ASKED).output == ""
 
 
-def test_the_door_loads_little_of_the_package(finished: Project) -> None:
+def test_the_check_loads_little_of_the_package(finished: Project) -> None:
     run = finished.run(sys.executable, "-P", "-X", "importtime", "-m", "SCons", ASKED)
     assert is_answered(run)
     loaded = {line.rpartition("|")[2].strip() for line in run.errors.splitlines()}
     ours = {name for name in loaded if name.split(".")[0] == "netra_build"}
-    assert ours == DOOR | {"netra_build", "netra_build.scons", "netra_build.scons.door"}
+    assert ours == UP_TO_DATE | {"netra_build", "netra_build.scons", "netra_build.scons.up_to_date"}
     assert not loaded & HEAVY
 
 
@@ -100,7 +100,7 @@ WORDS = [
 Sample = Callable[[list, int], list]
 
 
-def test_other_words_lead_past_the_door(finished: Project, sample: Sample) -> None:
+def test_other_words_lead_past_the_check(finished: Project, sample: Sample) -> None:
     for words in [["--debug=time", ASKED], *sample(WORDS, 3)]:
         run = finished.scons(*words)
         assert run.status == 0, (words, run.errors)
@@ -314,7 +314,7 @@ def test_notes_are_shown_each_time(finished: Project) -> None:
     assert note in again.output.splitlines()
 
 
-def test_another_value_of_the_environment_leads_past_the_door(
+def test_another_value_of_the_environment_leads_past_the_check(
     finished: Project, tmp_path: Path
 ) -> None:
     assert not is_answered(finished.scons(ASKED, ROCM_PATH=str(tmp_path)))
@@ -332,7 +332,7 @@ def tools(tmp_path: Path) -> Path:
     return folder
 
 
-def test_a_tool_swapped_under_its_path_leads_past_the_door(finished: Project, tools: Path) -> None:
+def test_a_tool_swapped_under_its_path_leads_past_the_check(finished: Project, tools: Path) -> None:
     words = (ASKED, f"toolchain={tools}")
     assert [is_answered(finished.scons(*words)) for _ in range(2)] == [False, True]
     before = (tools / "llvm-mc").stat()
@@ -344,7 +344,7 @@ def test_a_tool_swapped_under_its_path_leads_past_the_door(finished: Project, to
     assert "ASM" in done.actions
 
 
-def test_a_script_as_a_tool_leads_past_the_door(finished: Project, tools: Path) -> None:
+def test_a_script_as_a_tool_leads_past_the_check(finished: Project, tools: Path) -> None:
     (tools / "ld.lld").rename(tools / "real")
     (tools / "ld.lld").write_text(f'#!/bin/bash\nexec -a ld.lld "{tools}/real" "$@"\n')
     (tools / "ld.lld").chmod(0o755)

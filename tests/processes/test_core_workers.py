@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from netra_build.asm.tools.diagnostics import AssemblyFailed
-from netra_build.build.workers.workers import GATE, Begin, Hands, NoHand, most_hands
+from netra_build.build.workers.workers import GATE, Begin, NoWorker, WorkerPool, most_workers
 from netra_build.core.errors import BadInput, Refused, ToolchainFailed
 
 PATIENCE_MS = 30_000
@@ -60,8 +60,8 @@ def nothing() -> None:
 
 
 @pytest.fixture
-def hands() -> Iterator[Hands]:
-    made = Hands(2, work, nothing)
+def workers() -> Iterator[WorkerPool]:
+    made = WorkerPool(2, work, nothing)
     yield made
     made.close()
 
@@ -80,20 +80,20 @@ def has_ended(pid: int) -> bool:
         os.close(handle)
 
 
-def test_another_process_does_it_and_the_same_one_again(hands: Hands) -> None:
-    first = hands.ask("who", nothing)
+def test_another_process_does_it_and_the_same_one_again(workers: WorkerPool) -> None:
+    first = workers.ask("who", nothing)
     assert first not in (os.getpid(), 0)
-    assert hands.ask("who", nothing) == first
+    assert workers.ask("who", nothing) == first
 
 
-def test_two_threads_have_two_processes(hands: Hands, tmp_path: Path) -> None:
+def test_two_threads_have_two_processes(workers: WorkerPool, tmp_path: Path) -> None:
     names = str(tmp_path / "a"), str(tmp_path / "b")
     found: list[int] = []
     other = threading.Thread(
-        target=lambda: found.append(hands.ask(("meet", *reversed(names)), nothing))
+        target=lambda: found.append(workers.ask(("meet", *reversed(names)), nothing))
     )
     other.start()
-    found.append(hands.ask(("meet", *names), nothing))
+    found.append(workers.ask(("meet", *names), nothing))
     other.join()
     assert len(set(found)) == 2
 
@@ -109,73 +109,73 @@ def test_a_new_process_opens_anew_what_has_locks() -> None:
 
     with state["lock"]:
         for opened, is_free in ((start, True), (nothing, False)):
-            made = Hands(1, use, opened)
+            made = WorkerPool(1, use, opened)
             assert made.ask(None, nothing) is is_free
             made.close()
 
 
-def test_what_is_asked_back_is_answered_by_the_process_that_asked(hands: Hands) -> None:
+def test_what_is_asked_back_is_answered_by_the_process_that_asked(workers: WorkerPool) -> None:
     begun: list[int] = []
-    assert hands.ask("begin", lambda: begun.append(os.getpid())) != os.getpid()
+    assert workers.ask("begin", lambda: begun.append(os.getpid())) != os.getpid()
     assert begun == [os.getpid()]
 
 
-def test_a_question_that_fails_fails_the_task(hands: Hands) -> None:
+def test_a_question_that_fails_fails_the_task(workers: WorkerPool) -> None:
     def begin() -> None:
         raise Refused("not now", location="folder", hint="later")
 
     with pytest.raises(Refused) as caught:
-        hands.ask("begin", begin)
+        workers.ask("begin", begin)
     assert str(caught.value) == "folder: not now\nhint: later"
-    assert hands.ask("who", nothing) != os.getpid()
+    assert workers.ask("who", nothing) != os.getpid()
 
 
-def test_an_error_of_ours_comes_back_whole(hands: Hands) -> None:
+def test_an_error_of_ours_comes_back_whole(workers: WorkerPool) -> None:
     with pytest.raises(AssemblyFailed) as caught:
-        hands.ask("assembly", nothing)
+        workers.ask("assembly", nothing)
     assert (str(caught.value), caught.value.raw) == ("x.s: no", "x.s:1: no")
     assert isinstance(caught.value, BadInput)
 
 
-def test_a_bug_comes_back_with_its_place(hands: Hands) -> None:
+def test_a_bug_comes_back_with_its_place(workers: WorkerPool) -> None:
     with pytest.raises(ValueError, match=r"^a bug") as caught:
-        hands.ask("value", nothing)
+        workers.ask("value", nothing)
     assert 'raise ValueError("a bug")' in "".join(caught.value.__notes__)
 
 
-def test_an_exception_that_cannot_be_sent_comes_back_as_its_text(hands: Hands) -> None:
+def test_an_exception_that_cannot_be_sent_comes_back_as_its_text(workers: WorkerPool) -> None:
     with pytest.raises(RuntimeError, match=r"raise Odd\n.*Odd: odd"):
-        hands.ask("odd", nothing)
+        workers.ask("odd", nothing)
 
 
 @pytest.mark.parametrize(
     ("task", "ended"), [("die", "was ended by SIGKILL"), (("end", 3), "ended with 3")]
 )
-def test_a_process_that_ends_costs_one_message(hands: Hands, task: Any, ended: str) -> None:
-    first = hands.ask("who", nothing)
+def test_a_process_that_ends_costs_one_message(workers: WorkerPool, task: Any, ended: str) -> None:
+    first = workers.ask("who", nothing)
     with pytest.raises(ToolchainFailed) as caught:
-        hands.ask(task, nothing)
+        workers.ask(task, nothing)
     assert str(caught.value) == f"the process that worked on it {ended}\nhint: build again"
-    assert hands.ask("who", nothing) not in (first, os.getpid())
+    assert workers.ask("who", nothing) not in (first, os.getpid())
 
 
-def test_a_signal_to_all_does_not_end_them(hands: Hands) -> None:
-    pid = hands.ask("who", nothing)
+def test_a_signal_to_all_does_not_end_them(workers: WorkerPool) -> None:
+    pid = workers.ask("who", nothing)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         os.kill(pid, number)
-    assert hands.ask("who", nothing) == pid
+    assert workers.ask("who", nothing) == pid
 
 
-def test_closing_ends_them(hands: Hands) -> None:
-    pid = hands.ask("who", nothing)
-    hands.close()
+def test_closing_ends_them(workers: WorkerPool) -> None:
+    pid = workers.ask("who", nothing)
+    workers.close()
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
 
 
-def test_nothing_is_forked_while_something_is_done_here(hands: Hands) -> None:
+def test_nothing_is_forked_while_something_is_done_here(workers: WorkerPool) -> None:
     found: list[int] = []
-    asking = threading.Thread(target=lambda: found.append(hands.ask("who", nothing)))
+    asking = threading.Thread(target=lambda: found.append(workers.ask("who", nothing)))
     with GATE.inside():
         asking.start()
         asking.join(0.2)
@@ -186,9 +186,9 @@ def test_nothing_is_forked_while_something_is_done_here(hands: Hands) -> None:
 
 KILLED = """
 import os, signal, sys
-from netra_build.build.workers.workers import Hands
-hands = Hands(2, lambda task, begin: os.getpid(), lambda: None)
-print(hands.ask(None, lambda: None), flush=True)
+from netra_build.build.workers.workers import WorkerPool
+workers = WorkerPool(2, lambda task, begin: os.getpid(), lambda: None)
+print(workers.ask(None, lambda: None), flush=True)
 os.kill(os.getpid(), signal.SIGKILL)
 """
 
@@ -201,31 +201,31 @@ def test_they_end_with_a_builder_that_is_killed() -> None:
 
 def test_one_job_or_one_processor_needs_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2})
-    assert [most_hands(jobs) for jobs in (1, 2, 3, 8)] == [0, 2, 3, 3]
+    assert [most_workers(jobs) for jobs in (1, 2, 3, 8)] == [0, 2, 3, 3]
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {5})
-    assert most_hands(8) == 0
+    assert most_workers(8) == 0
 
 
 def test_a_system_that_makes_no_process_is_said(
-    hands: Hands, monkeypatch: pytest.MonkeyPatch
+    workers: WorkerPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse() -> int:
         raise BlockingIOError(11, "no more processes")
 
     with monkeypatch.context() as patched:
         patched.setattr(os, "fork", refuse)
-        with pytest.raises(NoHand):
-            hands.ask("who", nothing)
-    assert hands.ask("who", nothing) != os.getpid()
+        with pytest.raises(NoWorker):
+            workers.ask("who", nothing)
+    assert workers.ask("who", nothing) != os.getpid()
 
 
-def test_where_nobody_waits_for_children_they_end_all_the_same(hands: Hands) -> None:
+def test_where_nobody_waits_for_children_they_end_all_the_same(workers: WorkerPool) -> None:
     before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     try:
-        pid = hands.ask("who", nothing)
+        pid = workers.ask("who", nothing)
         with pytest.raises(ToolchainFailed, match=r"^the process that worked on it has ended\n"):
-            hands.ask("die", nothing)
-        hands.close()
+            workers.ask("die", nothing)
+        workers.close()
     finally:
         signal.signal(signal.SIGCHLD, before)
     assert has_ended(pid)
@@ -237,7 +237,7 @@ def test_programs_that_they_start_end_on_an_interrupt() -> None:
     def start(task: Any, begin: Begin) -> str:
         return subprocess.run([sys.executable, "-c", shown], capture_output=True, text=True).stdout
 
-    made = Hands(1, start, nothing)
+    made = WorkerPool(1, start, nothing)
     assert made.ask(None, nothing) == "[False, False, False]\n"
     made.close()
 
@@ -246,7 +246,7 @@ def test_a_process_that_cannot_begin_ends_and_is_no_second_builder() -> None:
     def fail() -> None:
         raise ValueError("not begun")
 
-    made = Hands(1, work, fail)
+    made = WorkerPool(1, work, fail)
     with pytest.raises(ToolchainFailed, match=r"^the process that worked on it ended with 1\n"):
         made.ask("who", nothing)
     made.close()

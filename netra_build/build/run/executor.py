@@ -1,4 +1,4 @@
-"""Carry out one action: restore what it makes from a store, or make it; the books apart.
+"""Carry out one action: restore what it makes from a store, or make it.
 
 What is done here is the same in the process that builds and in one that works for it.
 """
@@ -13,12 +13,12 @@ from netra_build.build.explain.reasons import FORGOTTEN, Reason
 from netra_build.build.freshness.freshness import Decision
 from netra_build.build.graph.actions import Action
 from netra_build.build.record.tally import Ending
-from netra_build.build.run.action_log import Account, pending_run
+from netra_build.build.run.action_log import ActionLog, pending_run
 from netra_build.build.run.execute import ActionRun, Execution, prepare_run
 
 
 @dataclass(frozen=True)
-class Carried:
+class Outcome:
     """What came of an action."""
 
     decision: Decision
@@ -37,16 +37,16 @@ def decided_for(run: ActionRun, decision: Decision | None) -> Decision:
     return Decision(run.digest(), run.input_digests)
 
 
-def restored(run: ActionRun, decision: Decision, store: Store) -> Carried | None:
+def restored(run: ActionRun, decision: Decision, store: Store) -> Outcome | None:
     """Write the outputs that the store has; None if it has not all of them."""
     written = run.restore(store, decision.digest)
-    return None if written is None else Carried(decision, written, Ending.RESTORED, is_steady=True)
+    return None if written is None else Outcome(decision, written, Ending.RESTORED, is_steady=True)
 
 
-def made(run: ActionRun, decision: Decision, store: Store | None) -> Carried:
+def made(run: ActionRun, decision: Decision, store: Store | None) -> Outcome:
     """Run the action and keep what it made in the store, if there is one."""
     written = run.make(store, decision.digest)
-    return Carried(decision, written, Ending.RAN, run.is_steady(decision.digest))
+    return Outcome(decision, written, Ending.RAN, run.is_steady(decision.digest))
 
 
 def run_action(
@@ -57,15 +57,15 @@ def run_action(
 ) -> dict[str, str]:
     """Restore ``action`` from the store, or make and keep it; return as ``ActionRun.make`` does."""
     run = prepare_run(action, execution)
-    with Account(action, execution) as account:
+    with ActionLog(action, execution) as log:
         pending = pending_run(action, execution, run.input_digests, otherwise)
         if store is None or not action.stage.is_kept:
             written, ending = run.make(), Ending.RAN
         else:
             decision = Decision(run.digest(), run.input_digests)
-            carried = restored(run, decision, store) or made(run, decision, store)
-            written, ending = dict(carried.written), carried.ending
-        account.done(pending, written, ending)
+            outcome = restored(run, decision, store) or made(run, decision, store)
+            written, ending = dict(outcome.written), outcome.ending
+        log.done(pending, written, ending)
     return written
 
 

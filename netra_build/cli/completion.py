@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
-from netra_build.cli.completion_scripts import SCRIPTS, command_words
-from netra_build.cli.main import COMMANDS, load_command
+from netra_build.cli.main import COMMANDS, Command, load_command
 from netra_build.cli.places import add_library_root, library_of
 from netra_build.core.errors import BadInput
 from netra_build.formats.catalogs.catalog import load_catalog
@@ -13,12 +13,51 @@ from netra_build.formats.catalogs.library import Library
 from netra_build.formats.records.vocabulary import TARGET
 
 HELP = "print a shell's completion script, or the names that it asks for"
+SHELLS = ("bash", "fish", "zsh")
 NAMES = ("recipes", "tactics", "profiles")
+NAMES_BY_DEST = {"tactic": "tactics", "profile": "profiles", "recipe": "recipes"}
+FOLDER_DESTS = ("library_root", "golden_artifact_root")
+
+PREAMBLE = {
+    "bash": "\n".join(
+        f'_netra_{kind}() {{\n    compgen -W "$("${{COMP_WORDS[0]}}" completion --names {kind}'
+        ' 2>/dev/null)" -- "$1"\n}'
+        for kind in NAMES
+    ),
+    "zsh": """\
+_netra_names() {
+  local -a found
+  found=(${(f)"$(_call_program names ${_comp_command1:-netra} completion --names $1 2>/dev/null)"})
+  compadd -a found
+}
+""",
+    "fish": """\
+function __netra_names
+    set -l program (commandline -opc)[1]
+    $program completion --names $argv[1] 2>/dev/null
+end
+""",
+}
+BASH_END = """
+# The shell hands over --option=value as three words.
+_netra() {
+    local word words=() current=$COMP_CWORD
+    for word in "${COMP_WORDS[@]:0:COMP_CWORD}"; do
+        if [[ $word == = ]]; then ((current--)); else words+=("$word"); fi
+    done
+    word=${COMP_WORDS[COMP_CWORD]}
+    [[ $word == = ]] && word=
+    local COMP_WORDS=("${words[@]}" "$word") COMP_CWORD=$current
+    _shtab_netra
+}
+
+complete -F _netra netra
+"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the shell, or the kind of names."""
-    parser.add_argument("shell", nargs="?", choices=sorted(SCRIPTS), help="shell of the script")
+    parser.add_argument("shell", nargs="?", choices=SHELLS, help="shell of the script")
     parser.add_argument("--names", choices=NAMES, help="print these names of the library instead")
     add_library_root(parser)
 
@@ -31,9 +70,44 @@ def run(options: argparse.Namespace) -> int:
         for name in names_of(library_of(options), options.names):
             print(name)
         return 0
-    commands = [command_words(word, load_command(word)) for word in sorted(COMMANDS)]
-    print(SCRIPTS[options.shell](commands), end="")
+    commands = {word: load_command(word) for word in sorted(COMMANDS)}
+    print(completion_script(options.shell, commands), end="")
     return 0
+
+
+def completion_script(shell: str, commands: dict[str, Command]) -> str:
+    """Return the completion script of some commands."""
+    import shtab
+
+    parser = argparse.ArgumentParser(prog="netra")
+    words = parser.add_subparsers()
+    for word, command in commands.items():
+        declared = words.add_parser(word, help=command.HELP, description=command.HELP)
+        command.add_arguments(declared)
+        for action in declared._actions:
+            if action.nargs != 0 and action.choices is None:
+                action.complete = _candidates(action)  # type: ignore[attr-defined]
+    made: str = shtab.complete(parser, shell, preamble=PREAMBLE)
+    return made + (BASH_END if shell == "bash" else "")
+
+
+def _candidates(action: argparse.Action) -> dict[str, str]:
+    """Return what may stand as the value of one option or positional, by shell."""
+    import shtab
+
+    kind = NAMES_BY_DEST.get("recipe" if action.dest == "engine" else action.dest)
+    if kind is not None and action.type is not Path:
+        return {
+            "bash": f"_netra_{kind}",
+            # The blank in front keeps the shell from putting arguments before ours.
+            "zsh": f" _netra_names {kind}",
+            "fish": f"(__netra_names {kind})",
+        }
+    metavar = action.metavar if isinstance(action.metavar, str) else ""
+    if metavar == "DIR" or action.dest in FOLDER_DESTS:
+        return dict(shtab.DIRECTORY)
+    is_file = action.type is Path or metavar.startswith(("FILE", "HSACO"))
+    return dict(shtab.FILE) if is_file else {}
 
 
 def names_of(library: Library, kind: str) -> list[str]:

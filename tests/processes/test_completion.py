@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from netra_build.cli.completion_scripts import SCRIPTS, command_words
+from netra_build.cli.completion import SHELLS, completion_script
 from netra_build.cli.main import COMMANDS, load_command, main
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -105,16 +105,16 @@ def test_bash_is_told_about_the_command(script):
     assert outcome.stdout == "complete -F _netra netra\n"
 
 
-@pytest.mark.parametrize("shell", sorted(SCRIPTS))
+@pytest.mark.parametrize("shell", SHELLS)
 def test_every_script_names_every_command_and_option(shell):
-    commands = [command_words(word, load_command(word)) for word in sorted(COMMANDS)]
-    text = SCRIPTS[shell](commands)
-    words = set(re.findall(r"[\w-]+", text))
-    for command in commands:
-        assert command.word in words
-        for option in command.options:
-            for spelling in option.spellings:
-                assert spelling in words or spelling.lstrip("-") in words
+    commands = {word: load_command(word) for word in sorted(COMMANDS)}
+    words = set(re.findall(r"[\w-]+", completion_script(shell, commands)))
+    for word, command in commands.items():
+        assert word in words
+        parser = argparse.ArgumentParser(prog="netra")
+        command.add_arguments(parser)
+        for option in re.findall(r"(?<![\w-])--?[a-z][\w-]*", parser.format_usage()):
+            assert option in words or option.lstrip("-") in words
 
 
 class Sample:
@@ -130,27 +130,24 @@ class Sample:
 
 
 def test_the_zsh_script_of_one_command():
-    text = SCRIPTS["zsh"]([command_words("run", Sample)])
-    assert "        'run:it'\\''s [one]: $HOME `x`'\n" in text
-    body = text[text.index("    run)") : text.index(" ;;")]
-    assert body.split(" \\\n")[3:] == [
-        "            '*-o[where it'\\''s (put), $HOME]:value:_files -/'",
-        "            '*--out[where it'\\''s (put), $HOME]:value:_files -/'",
-        "            '*--mode[how]:value:(fast safe)'",
-        "            '*:value: _netra_names recipes'",
+    text = completion_script("zsh", {"run": Sample})
+    assert """    run:'it'"'"'s [one]: $HOME `x`'\n""" in text
+    body = text[text.index("_shtab_netra_run_options=(") :]
+    assert body[: body.index("\n)\n")].splitlines()[2:] == [
+        """  {-o,--out}"[where it\\'s \\[put\\]\\: \\$HOME]:DIR:_files -/\"""",
+        """  "--mode[how]:mode:(fast safe)\"""",
+        """  ":what: _netra_names recipes\"""",
     ]
 
 
 def test_the_fish_script_of_one_command():
-    lines = SCRIPTS["fish"]([command_words("run", Sample)]).splitlines()
-    seen = "complete -c netra -n '__fish_seen_subcommand_from run'"
-    said = "'where it'\\''s [put]: $HOME'"
-    folders = "-r -f -a '(__fish_complete_directories)'"
-    assert lines[-4:] == [
-        f"{seen} -s o {folders} -d {said}",
-        f"{seen} -l out {folders} -d {said}",
-        f"{seen} -l mode -r -f -a 'fast safe' -d 'how'",
-        f"{seen} -f -a '(__netra_names recipes)'",
+    lines = completion_script("fish", {"run": Sample}).splitlines()
+    seen = "complete -c netra -n '_shtab_netra_using run"
+    said = """'where it'"'"'s [put]: $HOME'"""
+    assert lines[-3:] == [
+        f"""{seen}' -s o -l out -xka "(__fish_complete_directories)" -d {said}""",
+        f"""{seen}' -l mode -xka "fast safe" -d how""",
+        f"""{seen}; and test $_shtab_netra_npos -eq 0' -ka "(__netra_names recipes)" -d what""",
     ]
 
 

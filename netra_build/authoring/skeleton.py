@@ -10,18 +10,23 @@ from __future__ import annotations
 import keyword
 import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
-from netra_build.authoring.skeleton_text import GOLDEN, STATEMENT, TEMPLATE, TEST
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
 from netra_build.core.canonical_json import Json
 from netra_build.core.errors import BadInput
 from netra_build.core.nearest import nearest_hint
 from netra_build.formats.records.vocabulary import TARGET, WAVE_SIZE
 
+TEXTS = Path(__file__).with_name("templates")
 DEFAULT_ARGUMENTS = ("x:read", "out:write", "factor:f32", "count:u32")
 ACCESS_BY_WORD = {"read": "read_only", "write": "write_only", "read_write": "read_write"}
+C_TYPE_BY_WORD = {"read": "const float *", "u32": "uint32_t ", "f32": "float "}
+IDLE_BY_WORD = {"read": "np.zeros(1, np.float32)", "u32": "0", "f32": "0"}
 WORDS = (*ACCESS_BY_WORD, "u32", "f32")
 MAX_ARGUMENTS = 16
 MAX_NAME = 48
@@ -57,6 +62,32 @@ class Kernarg:
     def sgpr(self) -> int:
         """The first SGPR that holds it in the golden source."""
         return FIRST_SGPR + self.offset // 4
+
+    @property
+    def sgprs(self) -> str:
+        """All of them."""
+        return f"{self.sgpr}:{self.sgpr + 1}" if self.is_pointer else str(self.sgpr)
+
+    @property
+    def load(self) -> str:
+        """The instruction of the golden source that reads it."""
+        name = f"dwordx2 s[{self.sgprs}]" if self.is_pointer else f"dword s{self.sgpr}"
+        return f"s_load_{name}, s[0:1], {self.offset}"
+
+    @property
+    def access(self) -> str:
+        """How the kernel uses an array, in the words of the metadata."""
+        return ACCESS_BY_WORD[self.word]
+
+    @property
+    def c_type(self) -> str:
+        """Its type in the prototype."""
+        return C_TYPE_BY_WORD.get(self.word, "float *")
+
+    @property
+    def idle_value(self) -> str:
+        """What the statement gives for a kernarg that the kernel does not use."""
+        return IDLE_BY_WORD.get(self.word, 'junk("float32", 1)')
 
 
 @dataclass(frozen=True)
@@ -133,14 +164,24 @@ def plan_skeleton(
 
 def skeleton_files(plan: Skeleton) -> dict[str, bytes]:
     """Return the texts of the tactic by library-relative name; records and catalog not included."""
-    words = _words(plan)
-    texts = {
-        plan.template: TEMPLATE,
-        f"{plan.golden_folder}/kernel.s": GOLDEN,
-        f"netra_build/checkasm/numerics/tactics/{plan.name}.py": STATEMENT,
-        f"tests/sim/test_tactic_{plan.name}.py": TEST,
+    texts = Environment(
+        loader=FileSystemLoader(TEXTS),
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        undefined=StrictUndefined,
+    )
+    template_by_name = {
+        plan.template: "template.inc.tmpl",
+        f"{plan.golden_folder}/kernel.s": "kernel.s.tmpl",
+        f"netra_build/checkasm/numerics/tactics/{plan.name}.py": "statement.py.tmpl",
+        f"tests/sim/test_tactic_{plan.name}.py": "test.py.tmpl",
     }
-    return {name: text.substitute(words).encode() for name, text in texts.items()}
+    words = _words(plan)
+    return {
+        name: texts.get_template(template).render(words).encode()
+        for name, template in template_by_name.items()
+    }
 
 
 def abi_record(plan: Skeleton) -> Json:
@@ -239,120 +280,22 @@ def _kernargs(words: Sequence[str]) -> tuple[Kernarg, ...]:
     return tuple(found)
 
 
-def _words(plan: Skeleton) -> Mapping[str, str]:
-    """Return what the texts are filled in with."""
+def _words(plan: Skeleton) -> Mapping[str, object]:
+    """Return what the texts are filled in with: names, kernargs, the first free SGPR pair."""
     x, out, count, factor = (plan.first(word) for word in ("read", "write", "u32", "f32"))
-    assert x is not None
-    assert out is not None
-    assert count is not None
-    source = -(-(FIRST_SGPR + plan.kernarg_bytes // 4) // 2) * 2
     used = [item for item in (x, out, factor, count) if item is not None]
+    values = ["x", "out", *(["int(factor.view(np.uint32))"] if factor else []), "count"]
     return {
         "name": plan.name,
         "macro": plan.macro,
         "symbol": plan.symbol,
-        "x": x.name,
-        "out": out.name,
-        "count": count.name,
-        "X": x.name.upper(),
-        "OUT": out.name.upper(),
-        "COUNT": count.name.upper(),
-        "factor_text": factor.name if factor else "2",
-        "factor_python": "a factor" if factor else "two",
-        "factor_value": "np.float32(rng.uniform(-4, 4))" if factor else "np.float32(2)",
-        "factor_operand": f"s[NETRA_S_{factor.name.upper()}]" if factor else "2.0",
-        "kernarg_bytes": str(plan.kernarg_bytes),
-        "source": f"{source}:{source + 1}",
-        "target": f"{source + 2}:{source + 3}",
-        "source_low": f"s{source}",
-        "source_high": f"s{source + 1}",
-        "target_low": f"s{source + 2}",
-        "target_high": f"s{source + 3}",
-        "sgprs": str(source + 4),
-        "s_x": f"s{x.sgpr}",
-        "s_x_high": f"s{x.sgpr + 1}",
-        "s_out": f"s{out.sgpr}",
-        "s_out_high": f"s{out.sgpr + 1}",
-        "s_count": f"s{count.sgpr}",
-        "s_factor": f"s{factor.sgpr}" if factor else "2.0",
-        **_lists(plan, used),
+        "kernarg_bytes": plan.kernarg_bytes,
+        "kernargs": plan.kernargs,
+        "used": used,
+        "x": x,
+        "out": out,
+        "count": count,
+        "factor": factor,
+        "source": -(-(FIRST_SGPR + plan.kernarg_bytes // 4) // 2) * 2,
+        "value_by_name": dict(zip((item.name for item in used), values, strict=True)),
     }
-
-
-def _lists(plan: Skeleton, used: Sequence[Kernarg]) -> dict[str, str]:
-    """Return the texts that have a line for each argument."""
-    last = plan.kernargs[-1]
-    roles = {item.name: role for role, item in zip(("x", "out"), used[:2], strict=True)}
-    roles |= {item.name: "bits" if item.word == "f32" else "count" for item in used[2:]}
-    return {
-        "prototype": _lines(_prototype(item, item is last) for item in plan.kernargs),
-        "declarations": _lines(_declaration(item) for item in plan.kernargs),
-        "registers": _lines(
-            f"\t.set NETRA_S_{item.name.upper()}, NETRA_S_ARGUMENTS+NETRA_ARG_{item.name.upper()}/4"
-            for item in used
-        ),
-        "loads": _lines(
-            f"\tNETRA_LOAD_KERNARG_{'PTR' if item.is_pointer else 'U32'} "
-            f"NETRA_S_{item.name.upper()}, NETRA_ARG_{item.name.upper()}"
-            for item in used
-        ),
-        "argument_registers": _lines(_register_line(item) for item in used),
-        "golden_loads": _lines(_golden_load(item) for item in used),
-        "golden_arguments": _lines(_note(item) for item in plan.kernargs),
-        "values": _lines(_value(item, roles.get(item.name, "")) for item in plan.kernargs),
-    }
-
-
-def _lines(lines: Iterable[str]) -> str:
-    return "\n".join(lines)
-
-
-def _prototype(item: Kernarg, is_last: bool) -> str:
-    types = {"read": "const float *", "u32": "uint32_t ", "f32": "float "}
-    text = f"{types.get(item.word, 'float *')}{item.name}{');' if is_last else ','}"
-    shape = "  [elements]" if item.is_pointer else ""
-    return f"//     {text:<24} // {item.offset:>3}{shape}"
-
-
-def _declaration(item: Kernarg) -> str:
-    constant = f"NETRA_ARG_{item.name.upper()}"
-    if item.is_pointer:
-        access = ACCESS_BY_WORD[item.word]
-        return f"\tNETRA_POINTER_ARGUMENT {constant}, {item.offset}, {item.name}, {access}"
-    return f"\tNETRA_U32_ARGUMENT {constant}, {item.offset}, {item.name}"
-
-
-def _span(item: Kernarg) -> str:
-    return f"{item.sgpr}:{item.sgpr + 1}" if item.is_pointer else str(item.sgpr)
-
-
-def _register_line(item: Kernarg) -> str:
-    return f"//       {_span(item):<6} {item.name}"
-
-
-def _golden_load(item: Kernarg) -> str:
-    load = f"s_load_dwordx2 s[{_span(item)}]" if item.is_pointer else f"s_load_dword s{item.sgpr}"
-    return f"\t{load + f', s[0:1], {item.offset}':<45} // {item.name}"
-
-
-def _note(item: Kernarg) -> str:
-    head = (
-        f"      - {{.name: {item.name}, .offset: {item.offset}, .size: {item.size}, .value_kind: "
-    )
-    if not item.is_pointer:
-        return f"{head}by_value}}"
-    access = ACCESS_BY_WORD[item.word]
-    return f"{head}global_buffer,\n         .address_space: global, .actual_access: {access}}}"
-
-
-def _value(item: Kernarg, role: str) -> str:
-    """Return the statement's line for one kernarg; what the kernel does not use is filled in."""
-    idle = {"read": "np.zeros(1, np.float32)", "u32": "0", "f32": "0"}
-    texts = {
-        "x": "x",
-        "out": "out",
-        "count": "count",
-        "bits": "int(factor.view(np.uint32))",
-        "": idle.get(item.word, 'junk("float32", 1)'),
-    }
-    return f'        "{item.name}": {texts[role]},'

@@ -10,7 +10,9 @@ DISTRIBUTION_BY_IMPORT = {
     "cryptography": "cryptography",
     "cyclonedx": "cyclonedx-python-lib",
     "elftools": "pyelftools",
+    "jinja2": "Jinja2",
     "jsonschema": "jsonschema",
+    "markupsafe": "MarkupSafe",
     "ml_dtypes": "ml_dtypes",
     "msgpack": "msgpack",
     "numpy": "numpy",
@@ -18,6 +20,7 @@ DISTRIBUTION_BY_IMPORT = {
     "rich": "rich",
     "safetensors": "safetensors",
     "securesystemslib": "securesystemslib",
+    "shtab": "shtab",
     "yaml": "PyYAML",
     "zstandard": "zstandard",
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from pathlib import Path
 
 from netra_build.cli.main import COMMANDS, Command, load_command
@@ -87,11 +88,11 @@ def completion_script(shell: str, commands: dict[str, Command]) -> str:
         for action in declared._actions:
             if action.nargs != 0 and action.choices is None:
                 action.complete = _candidates(action)  # type: ignore[attr-defined]
-    made: str = shtab.complete(parser, shell, preamble=PREAMBLE)
+    made = shtab.complete(parser, shell, preamble=PREAMBLE[shell])
     return made + (BASH_END if shell == "bash" else "")
 
 
-def _candidates(action: argparse.Action) -> dict[str, str]:
+def _candidates(action: argparse.Action) -> Mapping[str, object]:
     """Return what may stand as the value of one option or positional, by shell."""
     import shtab
 
@@ -105,9 +106,9 @@ def _candidates(action: argparse.Action) -> dict[str, str]:
         }
     metavar = action.metavar if isinstance(action.metavar, str) else ""
     if metavar == "DIR" or action.dest in FOLDER_DESTS:
-        return dict(shtab.DIRECTORY)
+        return shtab.DIRECTORY
     is_file = action.type is Path or metavar.startswith(("FILE", "HSACO"))
-    return dict(shtab.FILE) if is_file else {}
+    return shtab.FILE if is_file else {}
 
 
 def names_of(library: Library, kind: str) -> list[str]:

@@ -16,7 +16,7 @@ from netra_build.asm.tools.toolchain import Toolchain, find_toolchain
 from netra_build.build.graph.actions import Graph, Root
 from netra_build.build.run.execute import Folders
 from netra_build.core.disk import RealDisk
-from netra_build.formats.catalogs.library import open_library
+from netra_build.formats.library import open_library
 from netra_build.requests import objects_graph
 
 NAME = "qwen36_35b_current_best"

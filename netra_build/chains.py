@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 
 from netra_build.build.graph.actions import Action, Place, Root
 from netra_build.core.canonical_json import Json
-from netra_build.formats.records.golden import GoldenSource
-from netra_build.formats.records.plan import KernelInstance
+from netra_build.formats.golden import GoldenSource
+from netra_build.formats.plan import KernelInstance
 from netra_build.plan.engine_parts import GoldenObject
 from netra_build.plan.units import Member, Unit
 from netra_build.stages import (

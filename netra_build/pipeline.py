@@ -28,7 +28,7 @@ from netra_build.chains import (
 )
 from netra_build.core.batches import batched
 from netra_build.core.canonical_json import Json
-from netra_build.formats.records.build_recipe import ObjectsRecipe
+from netra_build.formats.build_recipe import ObjectsRecipe
 from netra_build.plan.engine_parts import EngineParts
 from netra_build.plan.units import Unit
 from netra_build.stages import copy_files

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from netra_build.build.graph.actions import Graph
 from netra_build.core.errors import BadInput
-from netra_build.formats.catalogs.library import Library
-from netra_build.formats.records.build_recipe import Recipe
+from netra_build.formats.build_recipe import Recipe
+from netra_build.formats.library import Library
 from netra_build.release.layout import CODE_OBJECTS, ENGINE, LICENSE, check_version
 from netra_build.requests import (
     RECIPES,

@@ -17,20 +17,19 @@ from netra_build.build.graph.actions import Graph, Root
 from netra_build.core.disk import confined_path
 from netra_build.core.errors import BadInput, Refused
 from netra_build.core.nearest import nearest_hint
-from netra_build.formats.catalogs.catalog import load_catalog
-from netra_build.formats.catalogs.golden import ROOT as GOLDEN_ROOT
-from netra_build.formats.catalogs.kernel_abi import read_abi
-from netra_build.formats.catalogs.library import Library
-from netra_build.formats.recipes.build_recipe import read_recipe
-from netra_build.formats.records.abi import KernelAbi
-from netra_build.formats.records.build_recipe import (
+from netra_build.formats.abi import KernelAbi, read_abi
+from netra_build.formats.build_recipe import (
     GOLDEN_OPTIONAL,
     EngineRecipe,
     ObjectsRecipe,
     Recipe,
+    read_recipe,
 )
-from netra_build.formats.records.plan import EnginePlan, OperationPlan
-from netra_build.formats.records.tactic import Catalog, FixedTactic
+from netra_build.formats.catalogs.catalog import load_catalog
+from netra_build.formats.catalogs.tactic import Catalog, FixedTactic
+from netra_build.formats.golden import ROOT as GOLDEN_ROOT
+from netra_build.formats.library import Library
+from netra_build.formats.plan import EnginePlan, OperationPlan
 from netra_build.plan.engine_parts import EngineParts, GoldenObject, golden_objects
 from netra_build.plan.units import (
     Unit,
@@ -191,7 +190,7 @@ def objects_graph(
 
 
 def _deployment_graph(library: Library, asked: str, allow_unlocked: bool, debug: bool) -> Graph:
-    from netra_build.formats.recipes.deployment import read_deployment
+    from netra_build.formats.deployment import read_deployment
     from netra_build.plan.deployment import deployment_document, plan_deployment
     from netra_build.plan.published_units import deployment_units
 
@@ -238,8 +237,8 @@ def numerics_graph(
 
 def plan_recipe(library: Library, recipe: EngineRecipe, golden_root: str | None) -> EnginePlan:
     """Return the plan of a recipe, golden objects read and compared when a root is given."""
-    from netra_build.formats.catalogs.profiles import choose_profile, load_profiles
     from netra_build.formats.models.model import read_model_bytes
+    from netra_build.formats.profiles import choose_profile, load_profiles
     from netra_build.plan.plan import PlanOptions, plan_engine
 
     model = read_model_bytes(

@@ -20,7 +20,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from netra_build.core.canonical_json import Json
 from netra_build.core.errors import BadInput
 from netra_build.core.nearest import nearest_hint
-from netra_build.formats.records.vocabulary import TARGET, WAVE_SIZE
+from netra_build.formats.vocabulary import TARGET, WAVE_SIZE
 
 TEXTS = Path(__file__).with_name("templates")
 DEFAULT_ARGUMENTS = ("x:read", "out:write", "factor:f32", "count:u32")

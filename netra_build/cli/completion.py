@@ -10,8 +10,8 @@ from netra_build.cli.main import COMMANDS, Command, load_command
 from netra_build.cli.places import add_library_root, library_of
 from netra_build.core.errors import BadInput
 from netra_build.formats.catalogs.catalog import load_catalog
-from netra_build.formats.catalogs.library import Library
-from netra_build.formats.records.vocabulary import TARGET
+from netra_build.formats.library import Library
+from netra_build.formats.vocabulary import TARGET
 
 HELP = "print a shell's completion script, or the names that it asks for"
 SHELLS = ("bash", "fish", "zsh")

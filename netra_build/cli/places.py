@@ -18,7 +18,7 @@ from netra_build.build.freshness.input_trace import (
 )
 from netra_build.cli.place_options import add_library_root, add_toolchain
 from netra_build.core.disk import RealDisk
-from netra_build.formats.catalogs.library import Library, open_library
+from netra_build.formats.library import Library, open_library
 
 __all__ = ["add_library_root", "add_toolchain", "library_of", "toolchain_at", "toolchain_of"]
 

@@ -12,7 +12,7 @@ from netra_build.build.run.execute import Execution
 from netra_build.core.canonical_json import Json
 from netra_build.core.errors import BadInput
 from netra_build.core.nearest import nearest_hint
-from netra_build.formats.records.vocabulary import TARGET
+from netra_build.formats.vocabulary import TARGET
 
 HSACO = "hsaco"
 Made = Mapping[str, Action]

@@ -7,9 +7,9 @@ from itertools import pairwise
 
 from netra_build.core.canonical_json import Json
 from netra_build.core.errors import NetraError
+from netra_build.formats.contracts import FixedContract, GoldenContract
 from netra_build.formats.fields import MAX_INTEGER, Fields, first_repeated
-from netra_build.formats.records.contracts import FixedContract, GoldenContract
-from netra_build.formats.records.vocabulary import ACCESSES, ARGUMENT_BYTES, UINT32_MAX
+from netra_build.formats.vocabulary import ACCESSES, ARGUMENT_BYTES, UINT32_MAX
 
 ARGUMENT_KEYS = (
     "name",

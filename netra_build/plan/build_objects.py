@@ -14,7 +14,7 @@ from netra_build.core.canonical_json import Json, canonical_bytes
 from netra_build.core.digests import sha256_hex
 from netra_build.core.errors import BadInput
 from netra_build.formats.fields import Fields
-from netra_build.formats.records.vocabulary import KIND_GOLDEN
+from netra_build.formats.vocabulary import KIND_GOLDEN
 from netra_build.plan.documents import INCLUDES
 from netra_build.plan.engine_folder import MANIFEST, SEAL, EngineFolder
 from netra_build.plan.expected_files import stem_of

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from netra_build.core.errors import BadInput
+from netra_build.formats.catalogs.tactic import DenseTactic
+from netra_build.formats.contracts import DenseContract, DenseFallbackContract, DenseShape
 from netra_build.formats.fields import Fields
+from netra_build.formats.launch import Launch, Workspace
 from netra_build.formats.models.dense import DenseDefaults, dense_attributes
-from netra_build.formats.records.contracts import DenseContract, DenseFallbackContract, DenseShape
-from netra_build.formats.records.launch import Launch, Workspace
-from netra_build.formats.records.plan import Candidate, Selection
-from netra_build.formats.records.profiles import Profile
-from netra_build.formats.records.tactic import DenseTactic
-from netra_build.formats.records.vocabulary import (
+from netra_build.formats.plan import Candidate, Selection
+from netra_build.formats.profiles import Profile
+from netra_build.formats.vocabulary import (
     EXECUTE_FALLBACK,
     EXECUTE_FRAMEWORK,
     KIND_FRAMEWORK,

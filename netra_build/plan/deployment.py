@@ -16,15 +16,15 @@ from netra_build.core.canonical_json import Json
 from netra_build.core.digests import sha256_hex
 from netra_build.core.errors import BadInput, Refused
 from netra_build.core.nearest import nearest_hint
-from netra_build.formats.records.deployment import (
+from netra_build.formats.catalogs.tactic import Catalog, FixedTactic
+from netra_build.formats.deployment import (
     UNLOCKED,
     Deployment,
     DeploymentArtifact,
     DeploymentMember,
 )
-from netra_build.formats.records.plan import KernelInstance
-from netra_build.formats.records.tactic import Catalog, FixedTactic
-from netra_build.formats.records.vocabulary import TARGET, WAVE_SIZE
+from netra_build.formats.plan import KernelInstance
+from netra_build.formats.vocabulary import TARGET, WAVE_SIZE
 from netra_build.plan.build_objects import WORKERS
 from netra_build.plan.fixed import FixedRequest, rejection_reasons
 from netra_build.plan.instances import Closing, close_contract, instantiate, unit_source

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from netra_build import __version__
 from netra_build.core.canonical_json import Json, plain_canonical_bytes, stable_hash
 from netra_build.core.digests import sha256_hex
-from netra_build.formats.records.frozen import thaw
-from netra_build.formats.records.plan import Candidate, EnginePlan, KernelInstance, OperationPlan
-from netra_build.formats.records.vocabulary import (
+from netra_build.formats.models.graph import thaw
+from netra_build.formats.plan import Candidate, EnginePlan, KernelInstance, OperationPlan
+from netra_build.formats.vocabulary import (
     EXECUTE_KERNEL,
     FORMAT_CONTRACTS,
     FORMAT_ENGINE,

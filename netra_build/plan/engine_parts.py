@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from netra_build.core.canonical_json import Json
-from netra_build.formats.records.contracts import GoldenContract
-from netra_build.formats.records.plan import EnginePlan
+from netra_build.formats.contracts import GoldenContract
+from netra_build.formats.plan import EnginePlan
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from netra_build.core.canonical_json import Json
 from netra_build.core.errors import BadInput
 from netra_build.core.nearest import nearest_hint
+from netra_build.formats.catalogs.tactic import Catalog, FixedTactic
+from netra_build.formats.contracts import FixedContract
 from netra_build.formats.fields import Fields
-from netra_build.formats.records.contracts import FixedContract
-from netra_build.formats.records.launch import Extent
-from netra_build.formats.records.plan import Candidate, Selection
-from netra_build.formats.records.tactic import Catalog, FixedTactic
-from netra_build.formats.records.vocabulary import (
+from netra_build.formats.launch import Extent
+from netra_build.formats.plan import Candidate, Selection
+from netra_build.formats.vocabulary import (
     EXECUTE_FALLBACK,
     EXECUTE_KERNEL,
     KIND_TEMPLATE,

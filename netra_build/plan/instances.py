@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from netra_build.core.errors import BadInput
-from netra_build.formats.records.contracts import FixedContract
-from netra_build.formats.records.launch import Extent, Launch
-from netra_build.formats.records.plan import KernelInstance
-from netra_build.formats.records.tactic import FixedTactic
-from netra_build.formats.records.vocabulary import WAVE_SIZE
+from netra_build.formats.catalogs.tactic import FixedTactic
+from netra_build.formats.contracts import FixedContract
+from netra_build.formats.launch import Extent, Launch
+from netra_build.formats.plan import KernelInstance
+from netra_build.formats.vocabulary import WAVE_SIZE
 from netra_build.plan.symbols import (
     Constants,
     checked_macro_symbols,

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from netra_build.core.canonical_json import Json
 from netra_build.core.errors import BadInput
 from netra_build.formats.models.dense import SHUFFLED
-from netra_build.formats.records.vocabulary import FORMAT_LAYOUT
+from netra_build.formats.vocabulary import FORMAT_LAYOUT
 
 SPLIT = "checkpoint_split_output_row_major_fp8_block128"
 ROW_MAJOR = "checkpoint_row_major_fp8_block128"

@@ -8,13 +8,13 @@ from collections.abc import Callable, Sequence
 
 from netra_build.core.errors import BadInput
 from netra_build.formats.fields import first_repeated
-from netra_build.formats.records.memory import (
+from netra_build.formats.plan import (
     WORKSPACE_ALIGNMENT,
     BufferRequest,
     MemoryPlan,
     PlacedBuffer,
 )
-from netra_build.formats.records.vocabulary import UINT64_MAX
+from netra_build.formats.vocabulary import UINT64_MAX
 
 MAX_SEARCHED = 2000
 """More buffers than this are placed by first use only: the other orders are quadratic."""

@@ -8,9 +8,8 @@ from netra_build.asm.objects.resources import kernel_and_metadata, resources
 from netra_build.core.canonical_json import Json
 from netra_build.core.digests import sha256_hex
 from netra_build.core.errors import BadInput
-from netra_build.formats.catalogs.launches import read_launch
 from netra_build.formats.fields import Fields
-from netra_build.formats.records.launch import Launch
+from netra_build.formats.launch import Launch, read_launch
 
 TARGET_NAME = "amdgcn-amd-amdhsa--gfx950"
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from netra_build.core.canonical_json import Json
 from netra_build.formats.fields import Fields
-from netra_build.formats.records.frozen import thaw
-from netra_build.formats.records.ir import Operation
-from netra_build.formats.records.model import Model
+from netra_build.formats.models.graph import Operation, thaw
+from netra_build.formats.models.model import Model
 
 
 def operation_place(model: Model, index: int, operation: Operation) -> str:

@@ -8,24 +8,24 @@ from dataclasses import dataclass, replace
 
 from netra_build.core.canonical_json import Json
 from netra_build.core.errors import BadInput, NetraError
+from netra_build.formats.abi import KernelAbi
+from netra_build.formats.catalogs.tactic import Catalog
+from netra_build.formats.contracts import FixedContract, GoldenContract
 from netra_build.formats.fields import Fields
 from netra_build.formats.models.golden_operation import read_golden_contract
-from netra_build.formats.records.abi import KernelAbi
-from netra_build.formats.records.contracts import FixedContract, GoldenContract
-from netra_build.formats.records.ir import Operation
-from netra_build.formats.records.memory import MemoryPlan
-from netra_build.formats.records.model import Model
-from netra_build.formats.records.plan import (
+from netra_build.formats.models.graph import Operation
+from netra_build.formats.models.model import Model
+from netra_build.formats.plan import (
     Candidate,
     EnginePlan,
     GoldenArtifact,
     KernelInstance,
+    MemoryPlan,
     OperationPlan,
     Selection,
 )
-from netra_build.formats.records.profiles import Profile
-from netra_build.formats.records.tactic import Catalog
-from netra_build.formats.records.vocabulary import EXECUTE_FALLBACK, EXECUTE_KERNEL, KIND_GOLDEN
+from netra_build.formats.profiles import Profile
+from netra_build.formats.vocabulary import EXECUTE_FALLBACK, EXECUTE_KERNEL, KIND_GOLDEN
 from netra_build.plan.arguments import (
     Argument,
     fixed_arguments,

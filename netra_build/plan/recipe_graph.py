@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from netra_build.core.canonical_json import Json
-from netra_build.formats.records.ir import Graph
-from netra_build.formats.records.plan import OperationPlan
-from netra_build.formats.records.vocabulary import FORMAT_GRAPH_RECIPE
+from netra_build.formats.models.graph import Graph
+from netra_build.formats.plan import OperationPlan
+from netra_build.formats.vocabulary import FORMAT_GRAPH_RECIPE
 
 
 def dependencies(graph: Graph) -> tuple[tuple[int, ...], ...]:

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from netra_build.core.canonical_json import Json
 from netra_build.core.errors import BadInput
-from netra_build.formats.records.ir import Operation, Tensor
-from netra_build.formats.records.launch import Workspace
-from netra_build.formats.records.memory import BufferRequest
-from netra_build.formats.records.model import Model
-from netra_build.formats.records.profiles import Profile
-from netra_build.formats.records.vocabulary import DTYPE_BYTES, UINT64_MAX
+from netra_build.formats.launch import Workspace
+from netra_build.formats.models.graph import Operation, Tensor
+from netra_build.formats.models.model import Model
+from netra_build.formats.plan import BufferRequest
+from netra_build.formats.profiles import Profile
+from netra_build.formats.vocabulary import DTYPE_BYTES, UINT64_MAX
 from netra_build.plan.place import operation_place
 
 ALIGNMENT = 256

@@ -8,17 +8,15 @@ from pathlib import Path
 from netra_build.core.digests import sha256_hex
 from netra_build.core.disk import Disk, confined_path
 from netra_build.core.errors import BadInput
+from netra_build.formats.abi import KernelAbi, read_abi
 from netra_build.formats.catalogs.catalog import load_catalog
-from netra_build.formats.catalogs.kernel_abi import read_abi
-from netra_build.formats.catalogs.library import Library, open_library
-from netra_build.formats.catalogs.profiles import choose_profile, load_profiles
+from netra_build.formats.catalogs.tactic import Catalog
+from netra_build.formats.library import Library, open_library
 from netra_build.formats.models.golden_operation import read_golden_contract
-from netra_build.formats.models.model import load_model
-from netra_build.formats.records.abi import KernelAbi
-from netra_build.formats.records.model import Model
-from netra_build.formats.records.plan import EnginePlan
-from netra_build.formats.records.tactic import Catalog
-from netra_build.formats.records.vocabulary import TARGET
+from netra_build.formats.models.model import Model, load_model
+from netra_build.formats.plan import EnginePlan
+from netra_build.formats.profiles import choose_profile, load_profiles
+from netra_build.formats.vocabulary import TARGET
 from netra_build.plan.place import attribute_fields
 from netra_build.plan.plan import PlanOptions, plan_engine
 

@@ -9,8 +9,8 @@ from netra_build.asm.source.closure import Closure, include_closure
 from netra_build.asm.source.flatten import flatten
 from netra_build.asm.source.prune import prune_macros
 from netra_build.asm.source.shared_code import shared_text
-from netra_build.formats.records.contracts import FixedContract
-from netra_build.formats.records.plan import EnginePlan, KernelInstance, OperationPlan
+from netra_build.formats.contracts import FixedContract
+from netra_build.formats.plan import EnginePlan, KernelInstance, OperationPlan
 from netra_build.plan.instances import unit_source
 
 

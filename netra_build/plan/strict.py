@@ -8,10 +8,10 @@ from typing import Any, NoReturn
 
 from netra_build.core.canonical_json import Json
 from netra_build.core.errors import BadInput
-from netra_build.formats.records.abi import AbiArgument, KernelAbi
-from netra_build.formats.records.contracts import FixedContract
-from netra_build.formats.records.ir import Dimension
-from netra_build.formats.records.plan import EnginePlan, OperationPlan
+from netra_build.formats.abi import AbiArgument, KernelAbi
+from netra_build.formats.contracts import FixedContract
+from netra_build.formats.models.graph import Dimension
+from netra_build.formats.plan import EnginePlan, OperationPlan
 from netra_build.plan.place import operation_place
 from netra_build.plan.requests import tensor_shape
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from netra_build.core.canonical_json import stable_hash
 from netra_build.core.errors import BadInput
-from netra_build.formats.records.launch import Extent
-from netra_build.formats.records.tactic import FixedTactic
-from netra_build.formats.records.vocabulary import TARGET
+from netra_build.formats.catalogs.tactic import FixedTactic
+from netra_build.formats.launch import Extent
+from netra_build.formats.vocabulary import TARGET
 
 Constants = tuple[tuple[str, int], ...]
 

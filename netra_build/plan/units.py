@@ -10,22 +10,20 @@ from netra_build.checkasm.numerics.known import TACTICS as NUMERIC_TACTICS
 from netra_build.core.canonical_json import Json, canonical_text
 from netra_build.core.errors import BadInput, EvidenceIncomplete, Refused
 from netra_build.core.nearest import nearest_hint
-from netra_build.formats.catalogs.evidence import has_evidence, require_evidence
-from netra_build.formats.catalogs.golden import golden_sources, match_golden
-from netra_build.formats.catalogs.kernel_abi import FOLDER as ABI_FOLDER
-from netra_build.formats.catalogs.kernel_abi import read_abi
-from netra_build.formats.catalogs.library import Library
-from netra_build.formats.records.abi import KernelAbi
-from netra_build.formats.records.build_recipe import (
+from netra_build.formats.abi import FOLDER as ABI_FOLDER
+from netra_build.formats.abi import KernelAbi, read_abi
+from netra_build.formats.build_recipe import (
     GOLDEN_REQUIRED,
     EngineRecipe,
     MemberRecipe,
     ObjectsRecipe,
 )
-from netra_build.formats.records.golden import GoldenSource
-from netra_build.formats.records.plan import EnginePlan, KernelInstance
-from netra_build.formats.records.tactic import Catalog, FixedTactic
-from netra_build.formats.records.vocabulary import TARGET
+from netra_build.formats.catalogs.tactic import Catalog, FixedTactic
+from netra_build.formats.evidence import has_evidence, require_evidence
+from netra_build.formats.golden import GoldenSource, golden_sources, match_golden
+from netra_build.formats.library import Library
+from netra_build.formats.plan import EnginePlan, KernelInstance
+from netra_build.formats.vocabulary import TARGET
 from netra_build.plan.instances import Closing, close_contract, instantiate
 from netra_build.plan.sharing import code_leaders
 

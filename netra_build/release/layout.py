@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from netra_build.core.errors import BadInput
-from netra_build.formats.records.vocabulary import TARGET
+from netra_build.formats.vocabulary import TARGET
 
 FORMAT = "netra-release-1"
 ENGINE, CODE_OBJECTS = "engine", "code_objects"

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from netra_build.core.canonical_json import Json, parse_object, pretty_bytes, stable_hash
 from netra_build.core.digests import sha256_hex
 from netra_build.core.errors import BadInput, Refused
-from netra_build.formats.records.vocabulary import TARGET
+from netra_build.formats.vocabulary import TARGET
 from netra_build.release.kernels import (
     FAILED,
     NOT_RUN,

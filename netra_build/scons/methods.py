@@ -24,7 +24,7 @@ from netra_build.core.collector import collector_paused
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput, NetraError
 from netra_build.core.nearest import nearest_hint
-from netra_build.formats.catalogs.library import Library, open_library
+from netra_build.formats.library import Library, open_library
 from netra_build.release.layout import CODE_OBJECTS, ENGINE
 from netra_build.releasing import ReleaseRequest, plan_release, plan_report
 from netra_build.scons.context import BuildContext

@@ -14,7 +14,7 @@ from types import MappingProxyType
 from netra_build.core.canonical_json import Json
 from netra_build.core.errors import BadInput
 from netra_build.core.nearest import nearest_hint
-from netra_build.formats.records.layout_plan import (
+from netra_build.formats.layout_plan import (
     SHUFFLE,
     WIDEN,
     LayoutBinding,

@@ -9,10 +9,10 @@ import pytest
 from netra_build.asm.tools.toolchain import Toolchain
 from netra_build.checkasm.mutate.subject import golden_subject
 from netra_build.core.errors import Refused
+from netra_build.formats.abi import read_abi
 from netra_build.formats.catalogs.catalog import load_catalog
-from netra_build.formats.catalogs.golden import golden_sources
-from netra_build.formats.catalogs.kernel_abi import read_abi
-from netra_build.formats.catalogs.library import open_library
+from netra_build.formats.golden import golden_sources
+from netra_build.formats.library import open_library
 from netra_build.stages.conform import STAGE
 
 TACTIC = "attention_splitseq_stage2"

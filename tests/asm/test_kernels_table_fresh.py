@@ -21,7 +21,7 @@ from netra_build.checkasm.hazards.kernel_statistics import (
 from netra_build.cli.author.kernel_minimums import SHAPE_BY_TACTIC
 from netra_build.cli.author.kernels_table import DOCUMENT, KernelFacts, kernel_facts, kernels_text
 from netra_build.core.disk import RealDisk
-from netra_build.formats.catalogs.library import Library, open_library
+from netra_build.formats.library import Library, open_library
 
 TEMPLATES = "kernels/gfx950/templates"
 MEDIAN_LINES, MOST_LINES = 200, 500

@@ -17,7 +17,7 @@ from netra_build.asm.source.line_table import with_line_table
 from netra_build.asm.tools.toolchain import Toolchain
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import Refused
-from netra_build.formats.catalogs.library import open_library
+from netra_build.formats.library import open_library
 from netra_build.stages import debug_object
 
 MAIN = "generated/kernel.s"

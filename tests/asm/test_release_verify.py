@@ -27,7 +27,7 @@ from release_making import KEY, OTHER, ROOT, netra, public, repacked
 from netra_build.asm.tools.toolchain import Toolchain
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import EXIT_BAD_INPUT, EXIT_REFUSED, NetraError, Refused
-from netra_build.formats.catalogs.library import Library, open_library
+from netra_build.formats.library import Library, open_library
 from netra_build.inspect.validate.package import Means, verify_package
 from netra_build.release.archive import Package, write_archive
 

@@ -17,7 +17,7 @@ from netra_build.build.run.execute import Execution, Folders
 from netra_build.build.run.executor import run_graph
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput, Refused
-from netra_build.formats.catalogs.library import Library
+from netra_build.formats.library import Library
 from netra_build.inspect.validate.engine import validate_engine
 from netra_build.stages.share_object import run as share
 

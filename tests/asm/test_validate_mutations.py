@@ -18,7 +18,7 @@ from netra_build.build.run.executor import run_graph
 from netra_build.core.canonical_json import canonical_bytes, pretty_bytes
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import NetraError
-from netra_build.formats.catalogs.library import Library, open_library
+from netra_build.formats.library import Library, open_library
 from netra_build.inspect.validate.engine import verify_engine
 from netra_build.plan.build_objects import build_engine
 from netra_build.plan.documents import engine_files

@@ -13,10 +13,10 @@ from netra_build.checkasm.mutate.mutant import Mutant, Source, read_unit
 from netra_build.checkasm.mutate.ordering import ordering_mutants
 from netra_build.checkasm.mutate.subject import Subject, golden_subject
 from netra_build.core.errors import BadInput, Refused
+from netra_build.formats.abi import read_abi
 from netra_build.formats.catalogs.catalog import load_catalog
-from netra_build.formats.catalogs.golden import golden_sources
-from netra_build.formats.catalogs.kernel_abi import read_abi
-from netra_build.formats.catalogs.library import open_library
+from netra_build.formats.golden import golden_sources
+from netra_build.formats.library import open_library
 
 SILU = "moe_silu_quant_decode_m1"
 POINTERS = "s_load_dwordx4 s[4:7], s[0:1], 0\nv_lshlrev_b32 v1, 2, v0\ns_waitcnt lgkmcnt(0)\n"

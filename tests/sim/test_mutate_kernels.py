@@ -19,10 +19,10 @@ from netra_build.checkasm.mutate.mutant import ORDERING, VALUE, read_unit
 from netra_build.checkasm.mutate.pool import ToolPlace
 from netra_build.checkasm.mutate.subject import golden_subject
 from netra_build.cli.main import main
+from netra_build.formats.abi import read_abi
 from netra_build.formats.catalogs.catalog import load_catalog
-from netra_build.formats.catalogs.golden import golden_sources
-from netra_build.formats.catalogs.kernel_abi import read_abi
-from netra_build.formats.catalogs.library import open_library
+from netra_build.formats.golden import golden_sources
+from netra_build.formats.library import open_library
 
 GOLDEN = Path(__file__).resolve().parent.parent.parent / "golden" / "gfx950"
 LABELS = sorted(path.parent.relative_to(GOLDEN).as_posix() for path in GOLDEN.rglob("expect.json"))

@@ -20,7 +20,7 @@ from netra_build.build.run.execute import Execution, Folders
 from netra_build.build.run.executor import run_graph
 from netra_build.cli.main import main
 from netra_build.core.disk import RealDisk
-from netra_build.formats.catalogs.library import open_library
+from netra_build.formats.library import open_library
 from netra_build.release.archive import Package, read_archive, write_archive
 from netra_build.releasing import ReleaseRequest, plan_release
 

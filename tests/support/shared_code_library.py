@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from netra_build.core.disk import RealDisk
-from netra_build.formats.catalogs.library import Library, open_library
+from netra_build.formats.library import Library, open_library
 
 ROOT = Path(__file__).resolve().parents[2]
 TEMPLATE = "kernels/gfx950/templates/own/fill_a.inc"

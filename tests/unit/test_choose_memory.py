@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from netra_build.core.errors import BadInput
-from netra_build.formats.records.memory import BufferRequest, MemoryPlan
+from netra_build.formats.plan import BufferRequest, MemoryPlan
 from netra_build.plan import memory
 from netra_build.plan.memory import lower_bound, plan_memory
 

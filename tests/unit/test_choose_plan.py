@@ -13,13 +13,13 @@ import pytest
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput
 from netra_build.formats.catalogs.catalog import load_catalog
-from netra_build.formats.catalogs.library import Library
-from netra_build.formats.catalogs.profiles import choose_profile, load_profiles
+from netra_build.formats.catalogs.tactic import CatalogFault
+from netra_build.formats.contracts import DenseShape
+from netra_build.formats.library import Library
 from netra_build.formats.models.dense import SHUFFLED
 from netra_build.formats.models.model import read_model_bytes
-from netra_build.formats.records.contracts import DenseShape
-from netra_build.formats.records.plan import EnginePlan
-from netra_build.formats.records.tactic import CatalogFault
+from netra_build.formats.plan import EnginePlan
+from netra_build.formats.profiles import choose_profile, load_profiles
 from netra_build.plan.dense import dense_reasons
 from netra_build.plan.documents import engine_documents, engine_files, with_engine_id
 from netra_build.plan.layout import scale_record, weight_steps

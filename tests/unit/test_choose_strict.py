@@ -13,10 +13,10 @@ import pytest
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput
 from netra_build.formats.catalogs.catalog import load_catalog
-from netra_build.formats.catalogs.library import Library
-from netra_build.formats.catalogs.profiles import choose_profile, load_profiles
+from netra_build.formats.library import Library
 from netra_build.formats.models.model import read_model_bytes
-from netra_build.formats.records.plan import EnginePlan
+from netra_build.formats.plan import EnginePlan
+from netra_build.formats.profiles import choose_profile, load_profiles
 from netra_build.plan.plan import PlanOptions, plan_engine
 from netra_build.plan.session import kernel_abis
 

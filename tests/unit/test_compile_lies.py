@@ -12,7 +12,7 @@ import pytest
 from netra_build.core.canonical_json import canonical_bytes
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput
-from netra_build.formats.catalogs.library import open_library
+from netra_build.formats.library import open_library
 from netra_build.inspect.validate.engine import ValidationOptions, validate_engine
 from netra_build.plan.documents import engine_files, with_engine_id
 from netra_build.plan.session import CompileRequest, plan_request

@@ -11,7 +11,7 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
-from netra_build.formats.catalogs.library import CONTRACT_SCHEMA, MARKER_FILES
+from netra_build.formats.library import CONTRACT_SCHEMA, MARKER_FILES
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "tests/data/conformance"

@@ -6,13 +6,13 @@ import pytest
 import yaml
 
 from netra_build.core.errors import BadInput
-from netra_build.formats.recipes import yaml_text
-from netra_build.formats.recipes.build_recipe import read_recipe
-from netra_build.formats.records.build_recipe import (
+from netra_build.formats import yaml_text
+from netra_build.formats.build_recipe import (
     ArtifactRecipe,
     EngineRecipe,
     MemberRecipe,
     ObjectsRecipe,
+    read_recipe,
 )
 
 ENGINE = """\

@@ -12,7 +12,7 @@ import pytest
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput
 from netra_build.formats.catalogs.catalog import load_catalog
-from netra_build.formats.catalogs.library import Library
+from netra_build.formats.library import Library
 
 SMALL = Path(__file__).resolve().parents[1] / "data/conformance/negative/library"
 CATALOG = "manifests/gfx950/tactics/one.json"

@@ -11,8 +11,8 @@ import pytest
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput
 from netra_build.formats.catalogs.catalog import load_catalog
-from netra_build.formats.catalogs.library import Library
-from netra_build.formats.recipes.deployment import read_deployment
+from netra_build.formats.deployment import read_deployment
+from netra_build.formats.library import Library
 from netra_build.plan.deployment import plan_deployment
 
 DATA = Path(__file__).resolve().parents[1] / "data/conformance"

@@ -10,10 +10,9 @@ import pytest
 
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput, EvidenceIncomplete, NetraError, Refused
-from netra_build.formats.catalogs.evidence import read_evidence, require_evidence
-from netra_build.formats.catalogs.library import Library
-from netra_build.formats.records.evidence import Evidence
-from netra_build.formats.records.golden import GoldenSource
+from netra_build.formats.evidence import Evidence, read_evidence, require_evidence
+from netra_build.formats.golden import GoldenSource
+from netra_build.formats.library import Library
 
 TEXT, OTHER = "1" * 64, "2" * 64
 GOLDEN = GoldenSource("t", "", "golden/gfx950/t", "s", {}, {"text_sha256": TEXT})

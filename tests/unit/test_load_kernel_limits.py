@@ -11,9 +11,8 @@ import pytest
 from netra_build.checkasm.numerics.scenarios import SCENARIOS, scenario
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput
-from netra_build.formats.catalogs.kernel_abi import FOLDER, read_abi
-from netra_build.formats.catalogs.library import Library
-from netra_build.formats.records.abi import Limits
+from netra_build.formats.abi import FOLDER, Limits, read_abi
+from netra_build.formats.library import Library
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 TACTIC = "attention_splitseq_prepare"

@@ -10,11 +10,10 @@ import pytest
 
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput
-from netra_build.formats.catalogs.library import Library
 from netra_build.formats.fields import Fields
-from netra_build.formats.models.graph import read_graph
+from netra_build.formats.library import Library
+from netra_build.formats.models.graph import Operation, read_graph
 from netra_build.formats.models.model import read_model_bytes
-from netra_build.formats.records.ir import Operation
 
 DATA = Path(__file__).resolve().parents[1] / "data/conformance"
 OPEN = Library(DATA / "negative/library", RealDisk())

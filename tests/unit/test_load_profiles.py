@@ -11,8 +11,8 @@ import pytest
 
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput
-from netra_build.formats.catalogs.library import Library, missing_markers, open_library
-from netra_build.formats.catalogs.profiles import choose_profile, load_profiles, matching_profiles
+from netra_build.formats.library import Library, missing_markers, open_library
+from netra_build.formats.profiles import choose_profile, load_profiles
 
 SMALL = Path(__file__).resolve().parents[1] / "data/conformance/negative/library"
 PROFILE = "manifests/gfx950/profiles/p1.json"
@@ -86,7 +86,7 @@ def test_profiles_are_unique_and_there_is_one(root):
         load_profiles(Library(root, RealDisk()), 1)
 
 
-def test_a_profile_is_chosen_by_name_or_by_shape():
+def test_a_profile_is_chosen_by_name():
     profiles = load_profiles(Library(SMALL.parent.parent / "library", RealDisk()), 1)
     names = [profile.name for profile in profiles]
     assert names == sorted(names)
@@ -96,11 +96,6 @@ def test_a_profile_is_chosen_by_name_or_by_shape():
     assert str(caught.value) == (
         'here: unknown profile "verify_row8"\nhint: did you mean "verify_rows8"?'
     )
-    shape = {"m": 8, "batch": 2, "sequence": 0}
-    found = matching_profiles(profiles, "fp8_block128", 1, shape)
-    assert [profile.name for profile in found] == ["verify_rows8"]
-    assert matching_profiles(profiles, "fp8_block128", 1, {"m": 8}) == ()
-    assert matching_profiles(profiles, "none", 1, shape) == ()
 
 
 def test_our_profiles_are_the_published_ones():

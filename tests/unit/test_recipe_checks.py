@@ -9,9 +9,9 @@ import pytest
 
 from netra_build import requests
 from netra_build.core.disk import RealDisk
+from netra_build.formats.build_recipe import ObjectsRecipe
 from netra_build.formats.catalogs.catalog import load_catalog
-from netra_build.formats.catalogs.library import open_library
-from netra_build.formats.records.build_recipe import ObjectsRecipe
+from netra_build.formats.library import open_library
 from netra_build.pipeline import objects_graph
 from netra_build.plan.units import recipe_units
 

@@ -15,12 +15,13 @@ from hypothesis import strategies as st
 
 from netra_build.core.errors import BadInput
 from netra_build.tensors.byte_source import file_source
-from netra_build.tensors.output_file import is_same_file, write_pieces
 from netra_build.tensors.tensor_file import (
     BITS_BY_DTYPE,
     NewTensor,
+    is_same_file,
     opened_tensors,
     tensor_file_pieces,
+    write_pieces,
 )
 
 LIBRARY_NAMES = {

@@ -10,7 +10,7 @@ import pytest
 import safetensors
 from relayout_project import FP8, ROW, SHUFFLE, SHUFFLED, SPLIT, Project, shuffled
 
-from netra_build.formats.models.layout_plan import read_layout_plan
+from netra_build.formats.layout_plan import read_layout_plan
 from netra_build.plan.layout import binding_record, layout_document
 
 

@@ -10,7 +10,7 @@ import pytest
 from netra_build import requests
 from netra_build.build.graph.actions import Graph, Place, Root
 from netra_build.core.disk import RealDisk
-from netra_build.formats.catalogs.library import Library, open_library
+from netra_build.formats.library import Library, open_library
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -9,7 +9,7 @@ from netra_build.asm.objects.code_object import CodeObject
 from netra_build.asm.objects.descriptor import SGPR_GRANULE, KernelDescriptor
 from netra_build.asm.objects.metadata import ArgumentMetadata, KernelMetadata
 from netra_build.asm.objects.resources import kernel_and_metadata
-from netra_build.formats.records.abi import KernelAbi
+from netra_build.formats.abi import KernelAbi
 
 MACHINE_GFX950 = 0x4F
 """EF_AMDGPU_MACH of gfx950, the low byte of the ELF flags."""

@@ -8,9 +8,9 @@ from typing import Any
 
 from netra_build.checkasm.hazards.conformity import abi_facts
 from netra_build.checkasm.mutate.intervals import Bounds
-from netra_build.formats.records.abi import KernelAbi
-from netra_build.formats.records.golden import GoldenSource
-from netra_build.formats.records.tactic import FixedTactic
+from netra_build.formats.abi import KernelAbi
+from netra_build.formats.catalogs.tactic import FixedTactic
+from netra_build.formats.golden import GoldenSource
 
 
 @dataclass(frozen=True)

@@ -31,11 +31,10 @@ from netra_build.cli.author.matrix_work import MatrixWork, matrix_work
 from netra_build.cli.places import add_library_root, add_toolchain, library_of, toolchain_of
 from netra_build.core.disk import RealDisk, sealed_folder
 from netra_build.formats.catalogs.catalog import load_catalog
-from netra_build.formats.catalogs.evidence import evidence_of
-from netra_build.formats.catalogs.golden import golden_sources
-from netra_build.formats.catalogs.library import Library
-from netra_build.formats.records.golden import GoldenSource
-from netra_build.formats.records.vocabulary import TARGET
+from netra_build.formats.evidence import evidence_of
+from netra_build.formats.golden import GoldenSource, golden_sources
+from netra_build.formats.library import Library
+from netra_build.formats.vocabulary import TARGET
 from netra_build.plan.units import Unit, tactic_id, tactic_units
 
 HELP = "print the static resource table of every kernel, or write it to docs/kernels.md"

@@ -25,10 +25,10 @@ from netra_build.core.canonical_json import pretty_bytes
 from netra_build.core.digests import sha256_hex
 from netra_build.core.disk import confined_path
 from netra_build.core.errors import BadInput, NetraError
-from netra_build.formats.catalogs.library import Library
 from netra_build.formats.fields import Fields
-from netra_build.formats.records.golden import GoldenSource
-from netra_build.formats.records.vocabulary import FORMAT_CATALOG, TARGET, WAVE_SIZE
+from netra_build.formats.golden import GoldenSource
+from netra_build.formats.library import Library
+from netra_build.formats.vocabulary import FORMAT_CATALOG, TARGET, WAVE_SIZE
 from netra_build.stages.prove_golden import golden_digests
 
 HELP = "FAMILY NAME: lay out a new tactic, which builds and passes, in a checkout of the project"

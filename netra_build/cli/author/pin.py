@@ -11,9 +11,9 @@ from netra_build.core.canonical_json import pretty_bytes
 from netra_build.core.digests import sha256_hex
 from netra_build.core.errors import EXIT_REFUSED
 from netra_build.core.terminal import table_text
-from netra_build.formats.catalogs.library import Library
 from netra_build.formats.fields import Fields
-from netra_build.formats.records.vocabulary import FORMAT_CATALOG, TARGET
+from netra_build.formats.library import Library
+from netra_build.formats.vocabulary import FORMAT_CATALOG, TARGET
 
 HELP = "rewrite the pinned digests of the tactic catalogs and show old and new"
 

@@ -13,7 +13,7 @@ from netra_build.core.collector import collector_paused
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput
 from netra_build.core.output_folder import publish_folder
-from netra_build.formats.records.vocabulary import PLACEMENTS, TARGET
+from netra_build.formats.vocabulary import PLACEMENTS, TARGET
 from netra_build.plan.documents import engine_files
 from netra_build.plan.expected_files import former_files
 from netra_build.plan.former_sources import kept_sources

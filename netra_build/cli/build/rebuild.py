@@ -16,8 +16,8 @@ from netra_build.cli.places import library_of, toolchain_of
 from netra_build.cli.waiting import wait_for_build
 from netra_build.core.disk import RealDisk, sealed_folder
 from netra_build.core.errors import BadInput
-from netra_build.formats.catalogs.library import Library
-from netra_build.formats.records.build_recipe import ObjectsRecipe
+from netra_build.formats.build_recipe import ObjectsRecipe
+from netra_build.formats.library import Library
 from netra_build.requests import EngineRequest, engine_graph, find_recipe, objects_graph
 
 HELP = "build a product from nothing, every stage once, without SCons"

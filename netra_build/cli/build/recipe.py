@@ -10,8 +10,8 @@ from netra_build.core.canonical_json import canonical_text
 from netra_build.core.disk import RealDisk
 from netra_build.core.output_folder import publish_folder
 from netra_build.formats.catalogs.catalog import load_catalog
-from netra_build.formats.catalogs.library import open_library
-from netra_build.formats.recipes.deployment import read_deployment
+from netra_build.formats.deployment import read_deployment
+from netra_build.formats.library import open_library
 from netra_build.plan.deployment import RESULT, build_deployment, plan_deployment
 
 NAME = "recipe"

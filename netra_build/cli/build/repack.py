@@ -11,12 +11,17 @@ from netra_build.core.canonical_json import Json, canonical_text, parse_strict
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput
 from netra_build.core.terminal import table_text
-from netra_build.formats.models.layout_plan import read_graph_shapes, read_layout_plan
+from netra_build.formats.layout_plan import read_graph_shapes, read_layout_plan
 from netra_build.tensors.byte_source import file_source
-from netra_build.tensors.output_file import is_same_file, write_pieces
 from netra_build.tensors.relayout import TRANSFORMS, Matrix
 from netra_build.tensors.relayout_plan import LaidOut, Shapes, lay_out
-from netra_build.tensors.tensor_file import StoredTensor, opened_tensors, tensor_file_pieces
+from netra_build.tensors.tensor_file import (
+    StoredTensor,
+    is_same_file,
+    opened_tensors,
+    tensor_file_pieces,
+    write_pieces,
+)
 
 HELP = "lay out checkpoint tensors as the kernels of an engine read them"
 

@@ -15,7 +15,7 @@ from netra_build.core.canonical_json import canonical_text
 from netra_build.core.collector import collector_paused
 from netra_build.core.disk import Disk, RealDisk
 from netra_build.core.errors import ToolchainFailed
-from netra_build.formats.catalogs.library import Library, open_library
+from netra_build.formats.library import Library, open_library
 from netra_build.inspect.validate.engine import ValidationOptions, verify_engine
 from netra_build.plan.build_objects import build_engine, refuse_sealed
 from netra_build.plan.engine_folder import EngineFolder

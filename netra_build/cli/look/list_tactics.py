@@ -9,8 +9,8 @@ from netra_build.core.canonical_json import canonical_text
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput
 from netra_build.formats.catalogs.catalog import load_catalog
-from netra_build.formats.catalogs.library import open_library
-from netra_build.formats.records.vocabulary import TARGET
+from netra_build.formats.library import open_library
+from netra_build.formats.vocabulary import TARGET
 from netra_build.plan.dense import DENSE_TACTIC
 
 NAME = "list-tactics"

@@ -22,7 +22,7 @@ from netra_build.build.run.execute import Execution, Folders
 from netra_build.core.disk import RealDisk, work_in
 from netra_build.core.errors import BadInput, DamagedStore, NetraError
 from netra_build.core.nearest import nearest_hint
-from netra_build.formats.catalogs.library import Library, open_library
+from netra_build.formats.library import Library, open_library
 from netra_build.releasing import ReleaseRequest, plan_release, plan_report
 from netra_build.requests import asked_graph
 

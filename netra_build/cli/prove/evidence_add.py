@@ -10,11 +10,9 @@ from netra_build.core.canonical_json import pretty_bytes
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput, Refused
 from netra_build.core.nearest import nearest_hint
-from netra_build.formats.catalogs.evidence import FOLDER, read_evidence
-from netra_build.formats.catalogs.golden import golden_sources
-from netra_build.formats.catalogs.library import Library
-from netra_build.formats.records.evidence import Evidence
-from netra_build.formats.records.golden import GoldenSource
+from netra_build.formats.evidence import FOLDER, Evidence, read_evidence
+from netra_build.formats.golden import GoldenSource, golden_sources
+from netra_build.formats.library import Library
 
 HELP = "add FILE: keep a numeric report, or evidence that you bring from hardware"
 

@@ -15,9 +15,8 @@ from netra_build.cli.places import add_library_root, add_toolchain, library_of, 
 from netra_build.core.canonical_json import pretty_bytes
 from netra_build.core.errors import BadInput
 from netra_build.core.nearest import nearest_hint
-from netra_build.formats.catalogs.golden import ROOT, read_golden
-from netra_build.formats.catalogs.library import Library
-from netra_build.formats.records.golden import GoldenSource
+from netra_build.formats.golden import ROOT, GoldenSource, read_golden
+from netra_build.formats.library import Library
 from netra_build.stages.prove_golden import golden_digests
 
 HELP = "accept TACTIC: record the digests of a golden source after it was edited by hand"

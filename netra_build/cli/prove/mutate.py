@@ -14,12 +14,11 @@ from netra_build.core.canonical_json import pretty_bytes
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import EXIT_DONE, BadInput, ToolchainFailed
 from netra_build.core.nearest import nearest_hint
+from netra_build.formats.abi import read_abi
 from netra_build.formats.catalogs.catalog import load_catalog
-from netra_build.formats.catalogs.golden import ROOT, golden_sources
-from netra_build.formats.catalogs.kernel_abi import read_abi
-from netra_build.formats.catalogs.library import Library
-from netra_build.formats.records.golden import GoldenSource
-from netra_build.formats.records.vocabulary import TARGET
+from netra_build.formats.golden import ROOT, GoldenSource, golden_sources
+from netra_build.formats.library import Library
+from netra_build.formats.vocabulary import TARGET
 from netra_build.plan.instances import MACHINE_LINES
 from netra_build.plan.symbols import default_macro_symbols
 from netra_build.stages.instantiate import instance_source
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from netra_build.checkasm.mutate.guards import Template
     from netra_build.checkasm.mutate.pool import ToolPlace
     from netra_build.checkasm.mutate.subject import Subject
-    from netra_build.formats.records.tactic import FixedTactic
+    from netra_build.formats.catalogs.tactic import FixedTactic
 
 NAME = "mutate"
 HELP = "seed small faults into a kernel and report which check catches each"

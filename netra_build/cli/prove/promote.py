@@ -10,11 +10,10 @@ from netra_build.core.canonical_json import pretty_bytes
 from netra_build.core.digests import sha256_hex
 from netra_build.core.errors import BadInput, EvidenceIncomplete, Refused
 from netra_build.core.nearest import nearest_hint
-from netra_build.formats.catalogs.evidence import FOLDER, evidence_of, require_evidence
-from netra_build.formats.catalogs.golden import golden_sources
-from netra_build.formats.catalogs.library import Library
-from netra_build.formats.records.evidence import HARDWARE, SIMULATED
-from netra_build.formats.records.vocabulary import FORMAT_CATALOG, TARGET
+from netra_build.formats.evidence import FOLDER, HARDWARE, SIMULATED, evidence_of, require_evidence
+from netra_build.formats.golden import golden_sources
+from netra_build.formats.library import Library
+from netra_build.formats.vocabulary import FORMAT_CATALOG, TARGET
 
 HELP = "raise a tactic's maturity as far as its evidence carries"
 NEXT = {"experiment": "verified", "verified": "accepted"}

@@ -15,7 +15,7 @@ from netra_build.core.collector import collector_paused
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput, ToolchainFailed
 from netra_build.core.terminal import table_text
-from netra_build.formats.catalogs.library import Library, open_library
+from netra_build.formats.library import Library, open_library
 from netra_build.inspect.validate.package import Finding, Means, verify_package
 from netra_build.release.envelope import MAX_KEY_BYTES
 from netra_build.release.opened import open_package

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from netra_build.core.digests import sha256_hex
 from netra_build.core.errors import Refused
-from netra_build.formats.catalogs.library import Library
+from netra_build.formats.library import Library
 from netra_build.inspect.report.make_report import page_bytes
 from netra_build.inspect.validate.package import Finding
 from netra_build.release.archive import Package

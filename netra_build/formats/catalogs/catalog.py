@@ -5,10 +5,10 @@ from __future__ import annotations
 from netra_build.core.canonical_json import Json
 from netra_build.core.errors import BadInput, NetraError
 from netra_build.formats.catalogs.entry import EntryReader, Evidence
-from netra_build.formats.catalogs.library import Library
+from netra_build.formats.catalogs.tactic import Catalog, CatalogFault, FixedTactic
 from netra_build.formats.fields import Fields
-from netra_build.formats.records.tactic import Catalog, CatalogFault, FixedTactic
-from netra_build.formats.records.vocabulary import FORMAT_CATALOG, TARGET, WAVE_SIZE
+from netra_build.formats.library import Library
+from netra_build.formats.vocabulary import FORMAT_CATALOG, TARGET, WAVE_SIZE
 
 CATALOG_KEYS = (
     "$schema",

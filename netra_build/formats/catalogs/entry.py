@@ -14,19 +14,22 @@ from netra_build.asm.source.published_scan import (
 )
 from netra_build.core.disk import relative_name
 from netra_build.core.nearest import nearest_hint
-from netra_build.formats.catalogs.closures import SourceTree
-from netra_build.formats.catalogs.launches import read_workspace
-from netra_build.formats.catalogs.library import Library
-from netra_build.formats.catalogs.scan import guarded_constants, joined_literals, macro_parameters
-from netra_build.formats.fields import Fields
-from netra_build.formats.records.launch import MAX_BLOCK
-from netra_build.formats.records.tactic import (
+from netra_build.formats.catalogs.closures import (
+    SourceTree,
+    guarded_constants,
+    joined_literals,
+    macro_parameters,
+)
+from netra_build.formats.catalogs.tactic import (
     ConstantRange,
     ConstantValues,
     FixedTactic,
     LaunchBlock,
 )
-from netra_build.formats.records.vocabulary import (
+from netra_build.formats.fields import Fields
+from netra_build.formats.launch import MAX_BLOCK, read_workspace
+from netra_build.formats.library import Library
+from netra_build.formats.vocabulary import (
     MATURITIES,
     SEMANTIC_FIELDS,
     TARGET,

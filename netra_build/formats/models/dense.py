@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from netra_build.core.canonical_json import Json
 from netra_build.formats.fields import Fields
-from netra_build.formats.records.ir import Operation, Tensor
-from netra_build.formats.records.vocabulary import DTYPE_BYTES
+from netra_build.formats.models.graph import Operation, Tensor
+from netra_build.formats.vocabulary import DTYPE_BYTES
 
 SHUFFLED = "aiter_shuffle_16x16_fp8_block128"
 SCALE_DTYPES = ("bf16", "fp32")

@@ -10,7 +10,7 @@ from netra_build.formats.models.dense import (
     dense_attributes,
     expand_dense,
 )
-from netra_build.formats.records.ir import Graph, Operation, Tensor
+from netra_build.formats.models.graph import Graph, Operation, Tensor
 
 EXPLICIT_FIELDS = (
     "hidden_size",

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from netra_build.core.disk import relative_name
 from netra_build.core.errors import BadInput
-from netra_build.formats.catalogs.launches import read_launch, read_workspace
+from netra_build.formats.contracts import GoldenArgument, GoldenContract
 from netra_build.formats.fields import Fields, first_repeated
-from netra_build.formats.models.graph import read_shape
-from netra_build.formats.records.contracts import GoldenArgument, GoldenContract
-from netra_build.formats.records.ir import Tensor
-from netra_build.formats.records.vocabulary import (
+from netra_build.formats.launch import read_launch, read_workspace
+from netra_build.formats.models.graph import Tensor, read_shape
+from netra_build.formats.vocabulary import (
     ACCESSES,
     ARGUMENT_BYTES,
     DTYPE_BYTES,

@@ -1,14 +1,131 @@
-"""Read and check the explicit graph of a model (``netra-ir-1``)."""
+"""Deeply immutable JSON values, so that a record cannot be changed through its attributes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
 from typing import NoReturn
 
+from netra_build.core.canonical_json import Json
 from netra_build.core.errors import BadInput
 from netra_build.formats.fields import Fields, first_repeated
-from netra_build.formats.records.ir import Dimension, Graph, Operation, Tensor
-from netra_build.formats.records.vocabulary import DTYPE_BYTES, FORMAT_GRAPH, TENSOR_ROLES
+from netra_build.formats.vocabulary import DTYPE_BYTES, FORMAT_GRAPH, TENSOR_ROLES
+
+
+def freeze(value: Json) -> Json:
+    """Return ``value`` with objects as read-only mappings and arrays as tuples."""
+    kind = type(value)
+    if kind is str or kind is int:
+        return value
+    if kind is dict or kind is MappingProxyType or isinstance(value, Mapping):
+        return MappingProxyType({key: freeze(item) for key, item in value.items()})
+    if kind is list or kind is tuple:
+        return tuple([freeze(item) for item in value])
+    return value
+
+
+def thaw(value: Json) -> Json:
+    """Return a frozen value as plain dictionaries and lists again."""
+    kind = type(value)
+    if kind is str or kind is int:
+        return value
+    if kind is MappingProxyType or kind is dict or isinstance(value, Mapping):
+        return {key: thaw(item) for key, item in value.items()}
+    if kind is tuple or kind is list:
+        return [thaw(item) for item in value]
+    return value
+
+
+Dimension = int | str
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """One tensor: a shape of positive integers or dimension names, a data type and a role."""
+
+    name: str
+    shape: tuple[Dimension, ...]
+    dtype: str
+    layout: str
+    role: str = "temporary"
+    alias_of: str | None = None
+    persistent: bool = False
+
+    @property
+    def storage_name(self) -> str:
+        """Name of the tensor that owns the bytes: the alias target or the tensor itself."""
+        return self.alias_of or self.name
+
+    def document(self) -> Json:
+        """Return the object of graph.json."""
+        return {
+            "name": self.name,
+            "shape": list(self.shape),
+            "dtype": self.dtype,
+            "layout": self.layout,
+            "role": self.role,
+            "alias_of": self.alias_of,
+            "persistent": self.persistent,
+        }
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One operation of the graph; attributes and numerical rules are deeply frozen JSON."""
+
+    name: str
+    kind: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    attributes: Mapping[str, Json] = field(default_factory=dict)
+    numerical: Mapping[str, Json] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "attributes", freeze(self.attributes))
+        object.__setattr__(self, "numerical", freeze(self.numerical))
+
+    def document(self) -> Json:
+        """Return the object of graph.json."""
+        return {
+            "name": self.name,
+            "kind": self.kind,
+            "inputs": list(self.inputs),
+            "outputs": list(self.outputs),
+            "attributes": thaw(self.attributes),
+            "numerical": thaw(self.numerical),
+        }
+
+
+@dataclass(frozen=True)
+class Graph:
+    """A checked graph; arrays keep the order in which they were written."""
+
+    name: str
+    tensors: tuple[Tensor, ...]
+    operations: tuple[Operation, ...]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    state: tuple[str, ...] = ()
+
+    @cached_property
+    def tensor_by_name(self) -> Mapping[str, Tensor]:
+        """Tensors by name; built once."""
+        return {tensor.name: tensor for tensor in self.tensors}
+
+    def document(self) -> Json:
+        """Return graph.json."""
+        return {
+            "format": FORMAT_GRAPH,
+            "name": self.name,
+            "tensors": [tensor.document() for tensor in self.tensors],
+            "operations": [operation.document() for operation in self.operations],
+            "inputs": list(self.inputs),
+            "outputs": list(self.outputs),
+            "state": list(self.state),
+        }
+
 
 GRAPH_KEYS = ("format", "name", "tensors", "operations", "inputs", "outputs", "state")
 TENSOR_KEYS = ("name", "shape", "dtype", "layout", "role", "alias_of", "persistent")

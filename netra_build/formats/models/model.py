@@ -1,20 +1,38 @@
-"""Read a model description: its schema, its frontend and its graph."""
+"""A loaded model description: its graph, its configuration and its digest."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
-from netra_build.core.canonical_json import parse_object, stable_hash
+from netra_build.core.canonical_json import Json, parse_object, stable_hash
 from netra_build.core.disk import Disk
-from netra_build.formats.catalogs.library import MARKER_FILES, Library
 from netra_build.formats.fields import Fields
+from netra_build.formats.library import MARKER_FILES, Library
 from netra_build.formats.models.gemma import gemma_graph
-from netra_build.formats.models.graph import check_graph, read_graph
+from netra_build.formats.models.graph import Graph, check_graph, read_graph
 from netra_build.formats.models.qwen import LISTS, qwen_graph
-from netra_build.formats.records.ir import Graph
-from netra_build.formats.records.model import Model
-from netra_build.formats.records.vocabulary import FORMAT_MODEL
 from netra_build.formats.schema_subset import check_document
+from netra_build.formats.vocabulary import FORMAT_MODEL
+
+
+@dataclass(frozen=True)
+class Model:
+    """The graph of a model description with the values that engine.json repeats.
+
+    ``graph_pointer`` is the JSON pointer of the graph in the file at ``location``, or None when
+    a frontend made the graph.
+    """
+
+    name: str
+    configuration: Mapping[str, Json]
+    graph: Graph
+    configuration_hash: str
+    tensor_parallel: int
+    location: str
+    graph_pointer: str | None = None
+
 
 MODEL_KEYS = ("$schema", "format", "name", "family", "synthetic", "configuration", *LISTS, "graph")
 FRONTENDS = {"qwen3.6": qwen_graph, "gemma": gemma_graph}

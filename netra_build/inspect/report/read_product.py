@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from netra_build.core.digests import sha256_hex
 from netra_build.core.errors import BadInput
 from netra_build.formats.fields import Fields
-from netra_build.formats.records.vocabulary import EXECUTE_KERNEL, TARGET
+from netra_build.formats.vocabulary import EXECUTE_KERNEL, TARGET
 from netra_build.inspect.report.facts import FileFacts, OperationFacts, ReportFacts, SealFacts
 from netra_build.inspect.report.read_kernels import Files, PlannedObject, document, object_facts
 from netra_build.release.layout import PAGE

@@ -11,9 +11,10 @@ from netra_build.asm.tools.toolchain import Toolchain
 from netra_build.core.canonical_json import Json, stable_hash
 from netra_build.core.disk import Disk
 from netra_build.core.errors import BadInput, NetraError
-from netra_build.formats.catalogs.library import CONTRACT_SCHEMA, MARKER_FILES, Library
 from netra_build.formats.fields import Fields
-from netra_build.formats.records.vocabulary import (
+from netra_build.formats.library import CONTRACT_SCHEMA, MARKER_FILES, Library
+from netra_build.formats.schema_subset import check_document
+from netra_build.formats.vocabulary import (
     EXECUTE_KERNEL,
     EXECUTIONS,
     FORMAT_ENGINE,
@@ -21,7 +22,6 @@ from netra_build.formats.records.vocabulary import (
     TARGET,
     WAVE_SIZE,
 )
-from netra_build.formats.schema_subset import check_document
 from netra_build.inspect.validate.objects import check_objects
 from netra_build.inspect.validate.plan import check_against_library
 from netra_build.inspect.validate.seal import altered_file, check_seal

@@ -12,7 +12,7 @@ from netra_build.core.digests import sha256_hex
 from netra_build.core.disk import Disk, sealed_folder
 from netra_build.core.errors import BadInput, NetraError, Refused, ToolchainFailed
 from netra_build.core.json_difference import first_difference
-from netra_build.formats.catalogs.library import Library
+from netra_build.formats.library import Library
 from netra_build.inspect.validate.engine import ValidationOptions, verify_engine
 from netra_build.inspect.validate.result import verify_result
 from netra_build.release.archive import Package

@@ -12,14 +12,14 @@ from netra_build.core.canonical_json import Json
 from netra_build.core.errors import BadInput, EvidenceIncomplete, NetraError
 from netra_build.core.json_difference import Difference, first_difference
 from netra_build.formats.catalogs.catalog import load_catalog
-from netra_build.formats.catalogs.library import Library
-from netra_build.formats.catalogs.profiles import choose_profile, load_profiles
+from netra_build.formats.catalogs.tactic import Catalog
 from netra_build.formats.fields import Fields
+from netra_build.formats.library import Library
 from netra_build.formats.models.graph import read_graph
-from netra_build.formats.records.model import Model
-from netra_build.formats.records.plan import EnginePlan
-from netra_build.formats.records.tactic import Catalog
-from netra_build.formats.records.vocabulary import KIND_TEMPLATE, PLACEMENTS, TARGET
+from netra_build.formats.models.model import Model
+from netra_build.formats.plan import EnginePlan
+from netra_build.formats.profiles import choose_profile, load_profiles
+from netra_build.formats.vocabulary import KIND_TEMPLATE, PLACEMENTS, TARGET
 from netra_build.plan.documents import engine_documents, engine_sources
 from netra_build.plan.engine_folder import MANIFEST, EngineFolder
 from netra_build.plan.expected_files import golden_path

@@ -16,9 +16,9 @@ from netra_build.core.canonical_json import Json
 from netra_build.core.digests import sha256_hex
 from netra_build.core.errors import BadInput
 from netra_build.core.json_difference import first_difference
-from netra_build.formats.catalogs.launches import read_launch
 from netra_build.formats.fields import Fields
-from netra_build.formats.records.vocabulary import TARGET
+from netra_build.formats.launch import read_launch
+from netra_build.formats.vocabulary import TARGET
 from netra_build.plan.documents import INCLUDES
 from netra_build.plan.engine_folder import EngineFolder
 from netra_build.stages.check_numerics import FORMAT as NUMERICS_FORMAT

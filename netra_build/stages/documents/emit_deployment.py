@@ -8,7 +8,7 @@ from typing import Any
 from netra_build.build.graph.actions import Inputs, Outputs, Parameters, Stage
 from netra_build.core.canonical_json import Json, pretty_bytes
 from netra_build.core.digests import sha256_hex
-from netra_build.formats.records.vocabulary import FORMAT_BUILD_RESULT
+from netra_build.formats.vocabulary import FORMAT_BUILD_RESULT
 
 
 def run(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:

@@ -1,15 +1,74 @@
-"""Reader of evidence records, and of the numeric reports that simulated evidence is made of."""
+"""Evidence: what was seen of a kernel, where, and the digest of the ``.text`` it speaks of."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-from netra_build.core.canonical_json import parse_object
+from netra_build.core.canonical_json import Json, parse_object
 from netra_build.core.errors import EvidenceIncomplete, Refused
-from netra_build.formats.catalogs.library import Library
 from netra_build.formats.fields import Fields
-from netra_build.formats.records.evidence import FORMAT, HARDWARE, SCOPES, SIMULATED, Evidence
-from netra_build.formats.records.golden import GoldenSource
+from netra_build.formats.golden import GoldenSource
+from netra_build.formats.library import Library
+
+FORMAT = "netra-evidence-1"
+SIMULATED = "simulated"
+HARDWARE = "hardware"
+SCOPES = (SIMULATED, HARDWARE)
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """One observation of one specialization of a tactic.
+
+    ``launches`` and ``elements`` count what was run and compared, ``mismatches`` the elements
+    that differed. Hardware evidence also names the ``device`` and the ``hsaco_sha256`` of the
+    code object that ran there, and the ``replays`` that gave the same bytes.
+    """
+
+    tactic: str
+    variant: str
+    scope: str
+    text_sha256: str
+    launches: int
+    elements: int
+    mismatches: int
+    cases: tuple[str, ...] = ()
+    device: str | None = None
+    hsaco_sha256: str | None = None
+    replays: int | None = None
+    notes: str = ""
+
+    @property
+    def label(self) -> str:
+        """Tactic and variant, as golden sources are called."""
+        return f"{self.tactic}/{self.variant}" if self.variant else self.tactic
+
+    @property
+    def file_name(self) -> str:
+        """Name of the record below the evidence folder."""
+        return f"{self.label}.{self.scope}.json"
+
+    def document(self) -> Mapping[str, Json]:
+        """Return the record as it is written."""
+        document: dict[str, Json] = {
+            "format": FORMAT,
+            "tactic": self.tactic,
+            "variant": self.variant,
+            "scope": self.scope,
+            "text_sha256": self.text_sha256,
+            "launches": self.launches,
+            "elements": self.elements,
+            "mismatches": self.mismatches,
+            "cases": list(self.cases),
+            "notes": self.notes,
+        }
+        if self.scope == HARDWARE:
+            document["device"] = self.device
+            document["hsaco_sha256"] = self.hsaco_sha256
+            document["replays"] = self.replays
+        return document
+
 
 LEAST_SEEDS = 20
 """Random inputs that simulated evidence of a verified kernel has to have run."""

@@ -1,14 +1,51 @@
-"""Read deployment recipes of the published format (``netra-compatibility-build-1``)."""
+"""Deployment recipes of the published format: code objects with legacy symbols and locks."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 from netra_build.core.canonical_json import parse_object
 from netra_build.core.digests import sha256_hex
 from netra_build.formats.fields import Fields, first_repeated
-from netra_build.formats.records.deployment import Deployment, DeploymentArtifact, DeploymentMember
-from netra_build.formats.records.vocabulary import FORMAT_DEPLOYMENT, TARGET, WAVE_SIZE
+from netra_build.formats.vocabulary import FORMAT_DEPLOYMENT, TARGET, WAVE_SIZE
+
+UNLOCKED = "0" * 64
+"""The lock of an experiment that nobody has measured yet."""
+
+
+@dataclass(frozen=True)
+class DeploymentMember:
+    """One kernel of a code object: tactic id without target, symbol and closed constants."""
+
+    tactic: str
+    symbol: str
+    definitions: Mapping[str, int]
+    macro_symbols: tuple[str, ...]
+    location: str
+
+
+@dataclass(frozen=True)
+class DeploymentArtifact:
+    """One code object with the digests (SHA-256) that it was locked to."""
+
+    name: str
+    locked_text_sha256: str
+    locked_hsaco_sha256: str
+    members: tuple[DeploymentMember, ...]
+    location: str
+
+
+@dataclass(frozen=True)
+class Deployment:
+    """A whole recipe and the SHA-256 of its file."""
+
+    name: str
+    artifacts: tuple[DeploymentArtifact, ...]
+    manifest_sha256: str
+    location: str
+
 
 RECIPE_KEYS = (
     "$schema",

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from netra_build.core.canonical_json import Json
+from netra_build.formats.vocabulary import FORMAT_MEMORY
 
 if TYPE_CHECKING:  # code objects without an engine have no use for these records
     from netra_build.core.errors import NetraError
-    from netra_build.formats.records.contracts import Contract, FixedContract
-    from netra_build.formats.records.ir import Operation
-    from netra_build.formats.records.launch import Launch
-    from netra_build.formats.records.memory import MemoryPlan
-    from netra_build.formats.records.model import Model
-    from netra_build.formats.records.profiles import Profile
-    from netra_build.formats.records.tactic import FixedTactic
+    from netra_build.formats.catalogs.tactic import FixedTactic
+    from netra_build.formats.contracts import Contract, FixedContract
+    from netra_build.formats.launch import Launch
+    from netra_build.formats.models.graph import Operation
+    from netra_build.formats.models.model import Model
+    from netra_build.formats.profiles import Profile
 
 
 @dataclass(frozen=True)
@@ -131,3 +132,64 @@ class EnginePlan:
     """Kernels that are built and proven beside the engine's own, and never selected."""
     notes: tuple[str, ...] = ()
     problems: tuple[NetraError, ...] = ()
+
+
+WORKSPACE_ALIGNMENT = 256
+
+
+@dataclass(frozen=True)
+class BufferRequest:
+    """One buffer: bytes, power-of-two alignment and inclusive operation indices of its use."""
+
+    name: str
+    size: int
+    alignment: int
+    first_use: int
+    last_use: int
+    persistent: bool = False
+    alias_of: str | None = None
+
+
+@dataclass(frozen=True)
+class PlacedBuffer:
+    """A request with its byte offset in the workspace (None for persistent buffers)."""
+
+    request: BufferRequest
+    offset: int | None
+
+    def document(self) -> Json:
+        """Return the buffer object of memory_plan.json."""
+        request = self.request
+        return {
+            "name": request.name,
+            "offset": self.offset,
+            "size": request.size,
+            "alignment": request.alignment,
+            "first_use": request.first_use,
+            "last_use": request.last_use,
+            "persistent": request.persistent,
+            "graph_stable": True,
+            "alias_of": request.alias_of,
+        }
+
+
+@dataclass(frozen=True)
+class MemoryPlan:
+    """All buffers sorted by name and the bytes that the workspace needs."""
+
+    workspace_bytes: int
+    buffers: tuple[PlacedBuffer, ...]
+
+    @cached_property
+    def offset_by_name(self) -> dict[str, int | None]:
+        """Offset of each planned buffer."""
+        return {buffer.request.name: buffer.offset for buffer in self.buffers}
+
+    def document(self) -> Json:
+        """Return memory_plan.json."""
+        return {
+            "format": FORMAT_MEMORY,
+            "workspace_bytes": self.workspace_bytes,
+            "workspace_alignment": WORKSPACE_ALIGNMENT,
+            "buffers": [buffer.document() for buffer in self.buffers],
+        }

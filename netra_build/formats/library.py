@@ -8,7 +8,7 @@ from pathlib import Path
 from netra_build.core.canonical_json import Json, parse_object
 from netra_build.core.disk import ConfinedRoot, Disk
 from netra_build.core.errors import BadInput
-from netra_build.formats.records.vocabulary import TARGET
+from netra_build.formats.vocabulary import TARGET
 
 MARKER_FILES = ("schemas/netra-model.schema.json", "schemas/netra-engine.schema.json")
 MARKER_FOLDERS = (

@@ -1,13 +1,62 @@
-"""Read the shape profiles of a kernel library and bind their tensor parallel degree."""
+"""Shape profiles: the serving shape that an engine is built for."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
+
+from netra_build.core.canonical_json import Json
 from netra_build.core.errors import BadInput
 from netra_build.core.nearest import nearest_hint
-from netra_build.formats.catalogs.library import Library
 from netra_build.formats.fields import Fields
-from netra_build.formats.records.profiles import Guard, Profile
-from netra_build.formats.records.vocabulary import FORMAT_PROFILE, TARGET, UINT64_MAX
+from netra_build.formats.library import Library
+from netra_build.formats.vocabulary import FORMAT_PROFILE, TARGET, UINT64_MAX
+
+
+@dataclass(frozen=True)
+class Guard:
+    """Inclusive bounds of one dimension."""
+
+    dimension: str
+    minimum: int
+    maximum: int
+
+    @property
+    def exact(self) -> int | None:
+        """The only allowed value, or None when the guard is a range."""
+        return self.minimum if self.minimum == self.maximum else None
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A named profile with its guards sorted by dimension; tensor_parallel is bound."""
+
+    name: str
+    guards: tuple[Guard, ...]
+    quantization: str
+    tensor_parallel: int
+    priority: int
+    location: str = ""
+
+    @cached_property
+    def exact_by_dimension(self) -> dict[str, int]:
+        """Value of each dimension that the profile fixes."""
+        pairs = ((guard.dimension, guard.exact) for guard in self.guards)
+        return {dimension: value for dimension, value in pairs if value is not None}
+
+    def document(self) -> Json:
+        """Return the record of engine.json and explain.json."""
+        return {
+            "name": self.name,
+            "guards": {
+                guard.dimension: {"min": guard.minimum, "max": guard.maximum}
+                for guard in self.guards
+            },
+            "quantization": self.quantization,
+            "tensor_parallel": self.tensor_parallel,
+            "priority": self.priority,
+        }
+
 
 PROFILE_KEYS = (
     "$schema",
@@ -96,24 +145,3 @@ def _read_guards(fields: Fields) -> tuple[Guard, ...]:
             bounds.refuse(f"guard is empty: its minimum {low} is above its maximum {high}")
         guards.append(Guard(dimension, low, high))
     return tuple(guards)
-
-
-def matching_profiles(
-    profiles: tuple[Profile, ...], quantization: str, tensor_parallel: int, shape: dict[str, int]
-) -> tuple[Profile, ...]:
-    """Return the profiles that serve a shape, best first (priority, then name).
-
-    Every guarded dimension has to be given and lie within its bounds; without a match the
-    framework's fallback serves the shape.
-    """
-    found = [
-        profile
-        for profile in profiles
-        if profile.quantization == quantization
-        and profile.tensor_parallel == tensor_parallel
-        and all(
-            guard.minimum <= shape.get(guard.dimension, -1) <= guard.maximum
-            for guard in profile.guards
-        )
-    ]
-    return tuple(sorted(found, key=lambda profile: (-profile.priority, profile.name)))

@@ -12,8 +12,8 @@ from functools import cached_property
 from typing import ClassVar
 
 from netra_build.core.canonical_json import Json, plain_stable_hash
-from netra_build.formats.records.launch import Launch, Workspace
-from netra_build.formats.records.vocabulary import (
+from netra_build.formats.launch import Launch, Workspace
+from netra_build.formats.vocabulary import (
     KIND_FALLBACK,
     KIND_GOLDEN,
     KIND_TEMPLATE,

@@ -8,8 +8,8 @@ from functools import cached_property
 
 from netra_build.core.canonical_json import Json, plain_stable_hash
 from netra_build.core.errors import NetraError
-from netra_build.formats.records.launch import Launch, Workspace
-from netra_build.formats.records.vocabulary import KIND_TEMPLATE
+from netra_build.formats.launch import Launch, Workspace
+from netra_build.formats.vocabulary import KIND_TEMPLATE
 
 ConstantValues = tuple[tuple[str, tuple[int, ...]], ...]
 

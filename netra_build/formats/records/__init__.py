@@ -1,1 +1,0 @@
-"""Frozen records of every format; no input or output."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from netra_build.asm.objects.code_object import CodeObject
-from netra_build.asm.objects.metadata import KernelMetadata
-from netra_build.asm.objects.resources import kernel_and_metadata, resources
+from netra_build.asm.objects.code_object import CodeObject, kernel_and_metadata
+from netra_build.asm.objects.metadata import KernelMetadata, resources
 from netra_build.core.canonical_json import Json
 from netra_build.core.digests import sha256_hex
 from netra_build.core.errors import BadInput

@@ -6,11 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from netra_build.asm.objects.code_object import CodeObject, Kernel, read_code_object
-from netra_build.asm.objects.disassembly import Instruction, parse_disassembly
-from netra_build.asm.objects.listing import difference_lines
-from netra_build.asm.objects.metadata import KernelMetadata, normalised
-from netra_build.asm.objects.resources import kernel_and_metadata, resources
+from netra_build.asm.objects.code_object import (
+    CodeObject,
+    Kernel,
+    kernel_and_metadata,
+    read_code_object,
+)
+from netra_build.asm.objects.disassembly import Instruction, difference_lines, parse_disassembly
+from netra_build.asm.objects.metadata import KernelMetadata, normalised, resources
 from netra_build.build.graph.actions import Inputs, Outputs, Parameters, Stage
 from netra_build.core.canonical_json import Json, canonical_bytes
 from netra_build.core.digests import sha256_hex

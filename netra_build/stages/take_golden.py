@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from netra_build.asm.objects.code_object import read_code_object
-from netra_build.asm.objects.resources import kernel_and_metadata
+from netra_build.asm.objects.code_object import kernel_and_metadata, read_code_object
 from netra_build.build.graph.actions import Inputs, Outputs, Parameters, Stage
 from netra_build.core.canonical_json import Json
 from netra_build.core.digests import sha256_hex

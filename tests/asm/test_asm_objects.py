@@ -15,8 +15,7 @@ from netra_build.asm.objects.code_object import read_code_object
 from netra_build.asm.objects.disassembly import parse_disassembly
 from netra_build.asm.objects.notes_text import notes_text
 from netra_build.asm.objects.rename import rename_symbols
-from netra_build.asm.objects.rewrite import rewrite
-from netra_build.asm.objects.seal import seal
+from netra_build.asm.objects.rewrite import rewrite, strip
 from netra_build.asm.source.closure import Closure, include_closure
 from netra_build.asm.source.computational import guard_requirements, published_gaps
 from netra_build.asm.source.flatten import flatten
@@ -152,7 +151,7 @@ def test_sealing_equals_objcopy(toolchain, linked, compiled, tmp_path):
     different = [
         name
         for name, data in {**linked, **compiled}.items()
-        if seal(data, name) != objcopied(toolchain, data, tmp_path, *SEALING)
+        if strip(data, name) != objcopied(toolchain, data, tmp_path, *SEALING)
     ]
     assert different == []
 
@@ -226,7 +225,7 @@ def test_a_renamed_object_is_the_object_of_the_other_unit(toolchain, tactic, new
     renamed = rename_symbols(assembled("netra_old_gfx950"), {"netra_old_gfx950": new})
     direct = assembled(new)
     assert renamed == direct
-    assert seal(toolchain.link([renamed])) == seal(toolchain.link([direct]))
+    assert strip(toolchain.link([renamed])) == strip(toolchain.link([direct]))
 
 
 def test_two_kernels_are_renamed_like_two_sources(toolchain):
@@ -234,7 +233,7 @@ def test_two_kernels_are_renamed_like_two_sources(toolchain):
     names = {"sample_first": "b_second", "sample_second": "a_first"}
     other = source.replace(b"sample_first", b"b_second").replace(b"sample_second", b"a_first")
     renamed = rename_symbols(toolchain.assemble(source), names)
-    assert seal(toolchain.link([renamed])) == seal(toolchain.link([toolchain.assemble(other)]))
+    assert strip(toolchain.link([renamed])) == strip(toolchain.link([toolchain.assemble(other)]))
 
 
 def test_sealing_forgets_the_name_of_a_constant(toolchain):
@@ -242,7 +241,7 @@ def test_sealing_forgets_the_name_of_a_constant(toolchain):
     other = source.replace(b"SAMPLE_CONSTANT", b"ANOTHER_NAME")
     first, second = (toolchain.link([toolchain.assemble(text)]) for text in (source, other))
     assert first != second
-    assert seal(first) == seal(second)
+    assert strip(first) == strip(second)
 
 
 @pytest.mark.parametrize(

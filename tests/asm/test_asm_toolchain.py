@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from netra_build.asm.objects.elf_layout import is_whole
+from netra_build.asm.objects.elf import is_whole
 from netra_build.asm.tools import toolchain as asm_toolchain
 from netra_build.asm.tools.diagnostics import AssemblyFailed, Diagnostic, LinkFailed
 from netra_build.asm.tools.shared_libraries import loaded_libraries

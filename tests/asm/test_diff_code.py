@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from netra_build.asm.objects.seal import seal
+from netra_build.asm.objects.rewrite import strip
 from netra_build.asm.tools.toolchain import Toolchain
 from netra_build.cli.main import main
 from netra_build.inspect.diff.code_objects import code_difference, read_code_side
@@ -220,7 +220,7 @@ def test_descriptor_and_metadata_fields_are_named(build, compare):
 
 def test_sealing_changes_sections_only(build, compare):
     data = build(k=LOOP)
-    found = compare(data, seal(data, "k"))
+    found = compare(data, strip(data, "k"))
     assert [kernel["verdict"] for kernel in found["kernels"]] == ["identical"]
     assert {".comment", ".symtab"} <= {row["section"] for row in found["sections"]}
     assert ".text" not in [row["section"] for row in found["sections"]]

@@ -10,7 +10,7 @@ import pytest
 from shared_code_library import OPERATIONS, TEMPLATE, make_library
 
 from netra_build import requests
-from netra_build.asm.objects.seal import seal
+from netra_build.asm.objects.rewrite import strip
 from netra_build.asm.source.shared_code import shared_text
 from netra_build.build.graph.actions import Root
 from netra_build.build.run.execute import Execution, Folders
@@ -70,7 +70,7 @@ def test_a_shared_object_is_the_one_that_assembling_gives(library, toolchain, tm
     assert len(sources) == 6
     for source in sources:
         direct = toolchain.assemble_tree({**tree, "unit.s": source.read_bytes()}, "unit.s")
-        sealed = seal(toolchain.link([direct]))
+        sealed = strip(toolchain.link([direct]))
         assert (out / f"hsaco/{source.stem}.hsaco").read_bytes() == sealed
 
 

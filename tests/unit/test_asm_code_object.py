@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import base64
+import io
 import struct
 from pathlib import Path
 
 import pytest
+from elftools.common.exceptions import ELFError
+from elftools.construct import ConstructError
+from elftools.elf.elffile import ELFFile
 
 from netra_build.asm.objects.code_object import Symbol, read_code_object
 from netra_build.core.errors import BadInput
@@ -43,10 +47,10 @@ def test_a_linked_object_is_read():
     assert (code.text_address, len(code.text)) == (0x1700, 0x108)
     assert code.text[:4] == bytes.fromhex("000106c0")
     assert code.symbols == (
-        Symbol("sample_first", 0x1700, 40, "func", "global", "protected"),
-        Symbol("sample_second", 0x1800, 8, "func", "global", "protected"),
-        Symbol("sample_first.kd", 0x640, 64, "object", "global", "protected"),
-        Symbol("sample_second.kd", 0x680, 64, "object", "global", "protected"),
+        Symbol("sample_first", 0x1700, 40, "func"),
+        Symbol("sample_second", 0x1800, 8, "func"),
+        Symbol("sample_first.kd", 0x640, 64, "object"),
+        Symbol("sample_second.kd", 0x680, 64, "object"),
     )
     assert code.metadata["amdhsa.version"] == [1, 2]
 
@@ -149,6 +153,38 @@ def test_too_many_symbols_are_refused():
     data = bytearray(LINKED)
     struct.pack_into("<2Q", data, SECTIONS_AT + 2 * 64 + 24, len(data), 65537 * 24)
     assert fault(bytes(data) + bytes(65537 * 24)) == ("k.hsaco: dynamic symbol table is unusable")
+
+
+def general_reading(data: bytes) -> tuple[list[object], list[object]]:
+    """Return what a general ELF reader says of sections and dynamic symbols."""
+    elf = ELFFile(io.BytesIO(data))
+    sections = [
+        (s.name, s["sh_addr"], s["sh_offset"], s["sh_size"], s["sh_flags"])
+        for s in elf.iter_sections()
+    ]
+    table = next(s for s in elf.iter_sections() if s.name == ".dynsym")
+    symbols = [(s.name, s["st_value"], s["st_size"]) for s in table.iter_symbols()]
+    return sections, symbols[1:]
+
+
+def test_sections_and_symbols_are_those_that_a_general_reader_finds(rng):
+    read = 0
+    for number in range(600):
+        data = bytearray(LINKED)
+        for _ in range(rng.randrange(1, 4) if number else 0):
+            data[rng.choice([rng.randrange(64), rng.randrange(SECTIONS_AT, len(data))])] ^= (
+                1 << rng.randrange(8)
+            )
+        try:
+            code = read_code_object(bytes(data), "k")
+            expected = general_reading(bytes(data))
+        except (BadInput, ELFError, ConstructError, AttributeError, AssertionError):
+            continue
+        sections = [(s.name, s.address, s.offset, s.size, s.flags) for s in code.sections]
+        symbols = [(s.name, s.address, s.size) for s in code.symbols]
+        assert (sections, symbols) == expected
+        read += 1
+    assert read > 50
 
 
 def test_damage_anywhere_gives_one_line_or_a_reading(rng):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from netra_build.asm.objects.elf_layout import read_elf, string_at
+from netra_build.asm.objects.elf import read_elf, string_at
 from netra_build.asm.objects.metadata import decode_metadata, split_notes
 from netra_build.asm.objects.rename import rename_symbols
 from netra_build.core.errors import BadInput

@@ -7,7 +7,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from netra_build.asm.objects.descriptor import DESCRIPTOR_BYTES, KernelDescriptor, read_descriptor
-from netra_build.asm.objects.elf_layout import AMDGPU_MACHINE, ET_DYN
+from netra_build.asm.objects.elf import (
+    AMDGPU_MACHINE,
+    ET_DYN,
+    HEADER_BYTES,
+    ElfFile,
+    Section,
+    Symbol,
+    is_elf64,
+    read_headers,
+    read_sections,
+    read_symbols,
+)
 from netra_build.asm.objects.metadata import (
     NOTE_OWNER,
     NOTE_TYPE,
@@ -16,32 +27,14 @@ from netra_build.asm.objects.metadata import (
     read_kernels,
     split_notes,
 )
-from netra_build.asm.objects.plain_tables import (
-    MAX_SECTIONS,
-    MAX_SYMBOLS,
-    Section,
-    Symbol,
-    plain_tables,
-)
 from netra_build.core.canonical_json import Json
 from netra_build.core.errors import BadInput
 
 MAX_OBJECT_BYTES = 64 * 1024 * 1024
+MAX_SECTIONS = 1024
+MAX_SYMBOLS = 65536
+MAX_SECTIONS = 1024
 MACH_GFX950 = 0x4F
-
-_ELF_FAULTS = (
-    struct.error,
-    ValueError,
-    KeyError,
-    IndexError,
-    AttributeError,
-    TypeError,
-    AssertionError,
-    OverflowError,
-    MemoryError,
-    RecursionError,
-)
-"""What the ELF reader raises on damaged input, depending on where it notices the damage."""
 
 
 @dataclass(frozen=True)
@@ -98,20 +91,11 @@ def read_code_object(data: bytes, location: str) -> CodeObject:
             expected=f"at most {MAX_OBJECT_BYTES} bytes",
             got=len(data),
         )
-    if data[:7] != b"\x7fELF\x02\x01\x01":
+    if not is_elf64(data):
         raise BadInput("not a 64-bit little-endian ELF file", location=location)
-    try:
-        return _read(data, location)
-    except _ELF_FAULTS:
-        raise BadInput("code object is damaged", location=location) from None
-
-
-def _read(data: bytes, location: str) -> CodeObject:
-    if len(data) < 64:
+    if len(data) < HEADER_BYTES:
         raise BadInput("code object is cut short", location=location)
-    os_abi, abi_version = data[7], data[8]
     kind, machine = struct.unpack_from("<2H", data, 16)
-    (e_flags,) = struct.unpack_from("<I", data, 48)
     if machine != AMDGPU_MACHINE:
         raise BadInput(
             "ELF file is for another machine",
@@ -127,12 +111,33 @@ def _read(data: bytes, location: str) -> CodeObject:
             got=kind,
             hint="link it with ld.lld -shared",
         )
-    tables = plain_tables(data, MAX_SECTIONS, MAX_SYMBOLS)
-    if tables is None:  # rare, and its library is slow to load
-        from netra_build.asm.objects.general_tables import general_tables
+    (count,) = struct.unpack_from("<H", data, 60)
+    if not 0 < count <= MAX_SECTIONS:
+        raise BadInput(
+            "code object has an unusable number of sections",
+            location=location,
+            expected=f"1 to {MAX_SECTIONS}",
+            got=count,
+        )
+    try:
+        elf = read_headers(data, location)
+    except BadInput:
+        raise BadInput("code object is damaged", location=location) from None
+    return _read(elf, location)
 
-        tables = general_tables(data, location)
-    sections, symbols = tables
+
+def kernel_and_metadata(
+    code: CodeObject, symbol: str, location: str
+) -> tuple[Kernel, KernelMetadata]:
+    """Return the kernel ``symbol`` with its metadata; ``BadInput`` when either is missing."""
+    kernel = code.kernel(symbol, location)
+    if kernel.metadata is None:
+        raise BadInput(f'kernel "{symbol}" has no metadata', location=location)
+    return kernel, kernel.metadata
+
+
+def _read(elf: ElfFile, location: str) -> CodeObject:
+    sections, symbols = read_sections(elf, location), read_symbols(elf, location)
     texts = [section for section in sections if section.name == ".text"]
     if len(texts) != 1:
         raise BadInput(
@@ -143,12 +148,12 @@ def _read(data: bytes, location: str) -> CodeObject:
         )
     document = _metadata(sections, location)
     return CodeObject(
-        data=data,
-        machine=machine,
-        e_flags=e_flags,
-        os_abi=os_abi,
-        abi_version=abi_version,
-        target=_target(document, e_flags),
+        data=elf.data,
+        machine=elf.header.machine,
+        e_flags=elf.header.flags,
+        os_abi=elf.header.ident[7],
+        abi_version=elf.header.ident[8],
+        target=_target(document, elf.header.flags),
         sections=sections,
         symbols=symbols,
         text=texts[0].data,

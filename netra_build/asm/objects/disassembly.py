@@ -1,11 +1,17 @@
-"""The disassembler's text as records: instructions with addresses and encoded words, and labels."""
+"""The disassembler's text as records: instructions with addresses and encoded words, and labels.
+
+And the lines that show where two code objects differ.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+from netra_build.core.canonical_json import Json
 from netra_build.core.errors import BadInput
+from netra_build.core.json_difference import ABSENT
 
 _LABEL = re.compile(r"([0-9a-f]{8,16}) <([^<>]*)>:")
 _CODE = re.compile(r" ([0-9A-F]{8,16}):((?: [0-9A-F]{8})+)(?: <([^<>]*)>)?(?: ; [^<>]*)?\s*")
@@ -58,6 +64,22 @@ def parse_disassembly(text: str, location: str = "disassembly") -> Disassembly:
     return Disassembly(tuple(instructions), tuple(labels))
 
 
+def difference_lines(report: Mapping[str, Json]) -> list[str]:
+    """Return lines that show the first difference of a report side by side; none if identical."""
+    first = report["first_difference"]
+    lines: list[str] = []
+    if first["text"] is not None:
+        lines.append(f"first differing instruction, number {first['text']['index']}:")
+        lines += _both_sides(first["text"])
+    if first["descriptor"] is not None:
+        lines.append(f"descriptor field {first['descriptor']['field']}:")
+        lines += _both_sides(first["descriptor"])
+    if first["metadata"] is not None:
+        lines.append(f"metadata {first['metadata']['path']}:")
+        lines += _both_sides(first["metadata"])
+    return lines
+
+
 def _instruction(line: str, location: str) -> Instruction:
     head, separator, tail = line.rpartition("//")
     match = _CODE.fullmatch(tail) if separator else None
@@ -75,3 +97,10 @@ def _instruction(line: str, location: str) -> Instruction:
         text=statement,
         branch_target=match[3] or "",
     )
+
+
+def _both_sides(at: Mapping[str, Json]) -> list[str]:
+    golden, generated = (
+        ABSENT if at[side] is None else at[side] for side in ("golden", "generated")
+    )
+    return [f"  golden     {golden}", f"  generated  {generated}"]

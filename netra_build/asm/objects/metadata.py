@@ -6,7 +6,7 @@ import math
 import struct
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import msgpack
 
@@ -18,6 +18,9 @@ NOTE_TYPE = 32
 MAX_METADATA_BYTES = 4 * 1024 * 1024
 MAX_ENTRIES = 8192
 MAX_DEPTH = 16
+WAVE_SIZE = 64
+
+Found = TypeVar("Found")
 
 _PLAIN_KINDS = frozenset({str, int, bool, type(None)})
 _KINDS = _PLAIN_KINDS | {float, dict, list}
@@ -147,6 +150,24 @@ def normalised(document: dict[str, Json]) -> dict[str, Json]:
     return result
 
 
+def resources(metadata: KernelMetadata, threads: int) -> dict[str, int | str]:
+    """Return the resource record of the published format, section 10; sizes in bytes."""
+    record: dict[str, int | str] = {
+        "target": "gfx950",
+        "wave_size": WAVE_SIZE,
+        "kernarg_size": metadata.kernarg_segment_size,
+        "threads": threads,
+        "max_threads": metadata.max_flat_workgroup_size,
+        "lds_bytes": metadata.group_segment_fixed_size,
+        "vgpr_count": metadata.vgpr_count,
+        "sgpr_count": metadata.sgpr_count,
+        "private_segment_fixed_size": metadata.private_segment_fixed_size,
+    }
+    if metadata.agpr_count is not None:
+        record["agpr_count"] = metadata.agpr_count
+    return record
+
+
 class _Unusable(Exception):
     """Carries the second half of a fact about the document."""
 
@@ -187,41 +208,38 @@ class _Entry:
         self.location = location
 
     def natural(self, key: str) -> int:
-        found = self.optional_natural(key)
-        if found is None:
-            raise BadInput(f'metadata key "{key}" is missing', location=self.location)
-        return found
+        return self._required(key, self.optional_natural(key))
 
     def optional_natural(self, key: str) -> int | None:
-        found = self.value.get(key)
-        if found is None:
-            return None
-        if isinstance(found, bool) or not isinstance(found, int) or found < 0:
+        found = self._optional(key, int, "a natural number")
+        if found is not None and found < 0:
             raise BadInput(f'metadata key "{key}" is not a natural number', location=self.location)
         return found
 
     def text(self, key: str) -> str:
-        found = self.optional_text(key)
-        if found is None:
-            raise BadInput(f'metadata key "{key}" is missing', location=self.location)
-        return found
+        return self._required(key, self.optional_text(key))
 
     def optional_text(self, key: str) -> str | None:
-        found = self.value.get(key)
-        if found is not None and not isinstance(found, str):
-            raise BadInput(f'metadata key "{key}" is not a string', location=self.location)
-        return found
+        return self._optional(key, str, "a string")
 
     def optional_flag(self, key: str) -> bool | None:
-        found = self.value.get(key)
-        if found is not None and not isinstance(found, bool):
-            raise BadInput(f'metadata key "{key}" is not a boolean', location=self.location)
-        return found
+        return self._optional(key, bool, "a boolean")
 
     def entries(self, key: str) -> list[Json]:
         found = self.value.get(key, [])
         if not isinstance(found, list):
             raise BadInput(f'metadata key "{key}" is not a list', location=self.location)
+        return found
+
+    def _optional(self, key: str, kind: type[Found], what: str) -> Found | None:
+        found = self.value.get(key)
+        if found is not None and type(found) is not kind:
+            raise BadInput(f'metadata key "{key}" is not {what}', location=self.location)
+        return found
+
+    def _required(self, key: str, found: Found | None) -> Found:
+        if found is None:
+            raise BadInput(f'metadata key "{key}" is missing', location=self.location)
         return found
 
 

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from netra_build.asm.objects.code_object import CodeObject
+from netra_build.asm.objects.elf import Section
 from netra_build.asm.objects.metadata import NOTE_TYPE, Note, decode_metadata, split_notes
-from netra_build.asm.objects.plain_tables import Section
 from netra_build.core.canonical_json import Json
 from netra_build.core.errors import BadInput
 

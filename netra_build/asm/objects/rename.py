@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 import msgpack
 
-from netra_build.asm.objects.elf_layout import (
+from netra_build.asm.objects.elf import (
     AMDGPU_MACHINE,
     ET_REL,
     HEADER_BYTES,
@@ -20,13 +20,11 @@ from netra_build.asm.objects.elf_layout import (
     SHT_SYMTAB,
     SYMBOL_BYTES,
     ElfFile,
-    SectionHeader,
-    aligned,
     read_elf,
-    string_at,
-    tail_merged,
+    symbol_names,
 )
 from netra_build.asm.objects.metadata import NOTE_OWNER, NOTE_TYPE, decode_metadata, split_notes
+from netra_build.asm.objects.rewrite import tail_merged, with_names, written
 from netra_build.core.canonical_json import Json
 from netra_build.core.errors import BadInput
 
@@ -46,42 +44,39 @@ def rename_symbols(
     elf = read_elf(data, location)
     if elf.header.machine != AMDGPU_MACHINE or elf.header.kind != ET_REL or elf.segments:
         raise BadInput("not an assembled AMDGPU object", location=location)
-    table_index, table = _symbol_table(elf, location)
-    if table.link != elf.header.names_index:
-        raise BadInput("symbols and sections have separate name tables", location=location)
-    contents = {i: elf.content(s) for i, s in enumerate(elf.sections)}
-    before = _symbol_names(contents[table_index], contents[table.link], location)
+    table_index = _symbol_table(elf, location)
+    strings_index = elf.header.names_index
+    contents = {i: elf.content(s) for i, s in enumerate(elf.sections) if s.kind != SHT_NULL}
+    symbols = contents[table_index]
+    before = symbol_names(symbols, contents.get(strings_index, b""), location)
     there = {old: new for old, new in (further or {}).items() if old in before}
     names = _renamed_symbols(before, {**new_by_old, **there}, location)
     strings, places = tail_merged(
         [s.text for s in elf.sections if s.text] + [name for name in names if name]
     )
-    places[""] = 0
-    contents[table.link] = strings
-    contents[table_index] = _with_names(contents[table_index], [places[name] for name in names])
+    contents[strings_index] = strings
+    contents[table_index] = with_names(symbols, names, places)
     for index, section in enumerate(elf.sections):
         if section.kind == SHT_NOTE:
             contents[index] = _renamed_notes(contents[index], new_by_old, location)
-    sections = [s if s.kind == SHT_NULL else s._replace(name=places[s.text]) for s in elf.sections]
-    return _written(elf, sections, contents)
+    sections = [
+        s if s.kind == SHT_NULL else s._replace(name=places[s.text] if s.text else 0)
+        for s in elf.sections
+    ]
+    return written(elf.header, bytes(HEADER_BYTES), sections, contents)
 
 
-def _symbol_table(elf: ElfFile, location: str) -> tuple[int, SectionHeader]:
-    found = [(i, s) for i, s in enumerate(elf.sections) if s.kind == SHT_SYMTAB]
+def _symbol_table(elf: ElfFile, location: str) -> int:
+    """Return the index of the symbol table, which shares its names' table with the sections."""
+    found = [i for i, s in enumerate(elf.sections) if s.kind == SHT_SYMTAB]
     if len(found) != 1:
         raise BadInput("object has no symbol table of its own", location=location)
-    index, table = found[0]
+    table = elf.sections[found[0]]
     if table.size % SYMBOL_BYTES or table.link >= len(elf.sections):
         raise BadInput("symbol table is damaged", location=location)
-    return index, table
-
-
-def _symbol_names(symbols: bytes, strings: bytes, location: str) -> list[str]:
-    """Return every symbol's name in table order."""
-    return [
-        string_at(strings, struct.unpack_from("<I", symbols, at)[0], location)
-        for at in range(0, len(symbols), SYMBOL_BYTES)
-    ]
+    if table.link != elf.header.names_index:
+        raise BadInput("symbols and sections have separate name tables", location=location)
+    return found[0]
 
 
 def _renamed_symbols(before: list[str], new_by_old: Mapping[str, str], location: str) -> list[str]:
@@ -96,13 +91,6 @@ def _renamed_symbols(before: list[str], new_by_old: Mapping[str, str], location:
         name = taken[0] if taken else "more than one"
         raise BadInput(f'new symbol name is taken: "{name}"', location=location)
     return after
-
-
-def _with_names(symbols: bytes, places: list[int]) -> bytes:
-    result = bytearray(symbols)
-    for index, place in enumerate(places):
-        struct.pack_into("<I", result, index * SYMBOL_BYTES, place)
-    return bytes(result)
 
 
 def _renamed_notes(section: bytes, new_by_old: Mapping[str, str], location: str) -> bytes:
@@ -129,26 +117,3 @@ def _rename_kernels(document: dict[str, Json], new_by_old: Mapping[str, str]) ->
             stated = kernel.get(key)
             if isinstance(stated, str) and stated.removesuffix(suffix) in new_by_old:
                 kernel[key] = new_by_old[stated.removesuffix(suffix)] + suffix
-
-
-def _written(elf: ElfFile, sections: list[SectionHeader], contents: Mapping[int, bytes]) -> bytes:
-    """Lay the sections out again in their old order, then the section headers."""
-    order = sorted(
-        (i for i, s in enumerate(sections) if s.kind != SHT_NULL),
-        key=lambda i: (sections[i].offset, i),
-    )
-    result = bytearray(HEADER_BYTES)
-    for index in order:
-        section = sections[index]
-        offset = aligned(len(result), section.align)
-        size = len(contents[index]) if section.stored or contents[index] else section.size
-        sections[index] = section._replace(offset=offset, size=size)
-        if contents[index]:
-            result += bytes(offset - len(result)) + contents[index]
-    headers_at = aligned(len(result), 8)
-    result += bytes(headers_at - len(result))
-    for section in sections:
-        result += section.packed()
-    header = elf.header._replace(sections_at=headers_at)
-    result[:HEADER_BYTES] = header.packed()
-    return bytes(result)

@@ -11,7 +11,7 @@ from functools import cached_property, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from netra_build.asm.objects.elf_layout import is_whole
+from netra_build.asm.objects.elf import is_whole
 from netra_build.asm.tools.diagnostics import LinkFailed, assembly_failure, death, first_tool_error
 from netra_build.asm.tools.tool_identity import (
     ELF_MAGIC,
@@ -382,7 +382,7 @@ def _version_of(program: Program, stamp: FileStamp, library_path: tuple[Path, ..
 
 def _identity(toolchain: Toolchain, disk: Disk) -> dict[str, str]:
     """Return the identity, found through ``disk``."""
-    found = {}
+    found: dict[str, str] = {}
     for role, program in toolchain.programs().items():
         version, digest = _facts(toolchain, program, disk)
         found |= {role: program.name, f"{role}_version": version, f"{role}_digest": digest}

@@ -9,7 +9,6 @@ DISTRIBUTION_BY_IMPORT = {
     "blake3": "blake3",
     "cryptography": "cryptography",
     "cyclonedx": "cyclonedx-python-lib",
-    "elftools": "pyelftools",
     "jinja2": "Jinja2",
     "jsonschema": "jsonschema",
     "markupsafe": "MarkupSafe",

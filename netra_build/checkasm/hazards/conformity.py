@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from netra_build.asm.objects.code_object import CodeObject
+from netra_build.asm.objects.code_object import CodeObject, kernel_and_metadata
 from netra_build.asm.objects.descriptor import SGPR_GRANULE, KernelDescriptor
 from netra_build.asm.objects.metadata import ArgumentMetadata, KernelMetadata
-from netra_build.asm.objects.resources import kernel_and_metadata
 from netra_build.formats.abi import KernelAbi
 
 MACHINE_GFX950 = 0x4F

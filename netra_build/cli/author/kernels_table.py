@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from statistics import median
 
-from netra_build.asm.objects.code_object import read_code_object
+from netra_build.asm.objects.code_object import kernel_and_metadata, read_code_object
 from netra_build.asm.objects.disassembly import Disassembly, parse_disassembly
 from netra_build.asm.objects.metadata import KernelMetadata
-from netra_build.asm.objects.resources import kernel_and_metadata
 from netra_build.asm.tools.toolchain import Toolchain
 from netra_build.build.graph.actions import Graph, Root
 from netra_build.build.run.execute import Execution, Folders

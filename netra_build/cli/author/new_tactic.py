@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from netra_build.asm.objects.code_object import read_code_object
-from netra_build.asm.objects.seal import seal
+from netra_build.asm.objects.rewrite import strip
 from netra_build.asm.source.closure import Closure, include_closure
 from netra_build.asm.source.flatten import flatten
 from netra_build.asm.tools.toolchain import Toolchain
@@ -98,7 +98,7 @@ def _golden_record(plan: Skeleton, files: Mapping[str, bytes], tools: Toolchain)
     """Assemble the golden source and return its record, as ``netra golden accept`` does."""
     name = f"{plan.golden_folder}/kernel.s"
     refuse_indirection(files[name], name)
-    data = seal(tools.link([tools.assemble(flatten(files[name], Closure({}, ()), name))]))
+    data = strip(tools.link([tools.assemble(flatten(files[name], Closure({}, ()), name))]))
     symbol = read_code_object(data, name).kernels[0].symbol
     digests = golden_digests(data, symbol, name)
     return GoldenSource(plan.name, "", plan.golden_folder, symbol, {}, digests, (REASON,))

@@ -6,8 +6,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from netra_build.asm.objects.code_object import CodeObject, read_code_object
-from netra_build.asm.objects.resources import kernel_and_metadata, resources
+from netra_build.asm.objects.code_object import CodeObject, kernel_and_metadata, read_code_object
+from netra_build.asm.objects.metadata import resources
 from netra_build.cli.look.inspect_text import code_text, engine_text
 from netra_build.core.canonical_json import Json, canonical_text
 from netra_build.core.digests import sha256_hex

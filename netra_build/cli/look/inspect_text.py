@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from netra_build.asm.objects.code_object import CodeObject
-from netra_build.asm.objects.resources import kernel_and_metadata
+from netra_build.asm.objects.code_object import CodeObject, kernel_and_metadata
 from netra_build.core.digests import sha256_hex
 from netra_build.core.terminal import table_text
 from netra_build.formats.fields import Fields

@@ -6,7 +6,7 @@ import argparse
 from dataclasses import replace
 
 from netra_build.asm.objects.code_object import read_code_object
-from netra_build.asm.objects.seal import seal
+from netra_build.asm.objects.rewrite import strip
 from netra_build.asm.source.closure import Closure
 from netra_build.asm.source.flatten import flatten
 from netra_build.asm.source.lexer import lex
@@ -84,7 +84,7 @@ def _accept(
     name = f"{folder}/kernel.s"
     source = library.read(name)
     refuse_indirection(source, name)
-    data = seal(tools.link([tools.assemble(flatten(source, Closure({}, ()), name))]))
+    data = strip(tools.link([tools.assemble(flatten(source, Closure({}, ()), name))]))
     symbols = [kernel.symbol for kernel in read_code_object(data, name).kernels]
     if len(symbols) != 1:
         raise BadInput("not one kernel", location=name, expected=1, got=len(symbols))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from netra_build.asm.objects.code_object import CodeObject, Kernel, read_code_object
 from netra_build.asm.objects.disassembly import Instruction, parse_disassembly
-from netra_build.asm.objects.plain_tables import Section
+from netra_build.asm.objects.elf import Section
 from netra_build.core.canonical_json import Json
 from netra_build.core.digests import sha256_hex
 from netra_build.inspect.diff.documents import json_changes, renamed_pairs

@@ -8,9 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from netra_build.asm.objects.code_object import CodeObject, Kernel, read_code_object
+from netra_build.asm.objects.code_object import (
+    CodeObject,
+    Kernel,
+    kernel_and_metadata,
+    read_code_object,
+)
 from netra_build.asm.objects.disassembly import Disassembly, parse_disassembly
-from netra_build.asm.objects.resources import kernel_and_metadata
 from netra_build.checkasm.hazards.kernel_statistics import code_of, instruction_mix, waves_per_simd
 from netra_build.core.canonical_json import parse_object
 from netra_build.core.digests import sha256_hex

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from netra_build.asm.objects.code_object import CodeObject, read_code_object
 from netra_build.asm.objects.disassembly import parse_disassembly
 from netra_build.asm.objects.notes_text import notes_text
-from netra_build.asm.objects.seal import seal
+from netra_build.asm.objects.rewrite import strip
 from netra_build.asm.tools.diagnostics import AssemblyFailed
 from netra_build.asm.tools.toolchain import Toolchain
 from netra_build.checkasm.hazards.checker import check_code_object
@@ -123,7 +123,7 @@ class ReportVerifier:
             self.unverified += [source, name]
             return
         unit = self._needed(source, name)
-        made = seal(self._made(self.tools, {source: unit}, source))
+        made = strip(self._made(self.tools, {source: unit}, source))
         golden = read_code_object(made, source)
         label = f"hsaco/{symbol}.golden.hsaco"
         self._verify_golden_side(stem, golden, label, made)

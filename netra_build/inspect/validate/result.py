@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from netra_build.asm.objects.code_object import CodeObject, read_code_object
 from netra_build.asm.objects.notes_text import notes_text
-from netra_build.asm.objects.seal import seal
+from netra_build.asm.objects.rewrite import strip
 from netra_build.asm.source.closure import include_closure
 from netra_build.asm.source.computational import computational_identity
 from netra_build.asm.tools.diagnostics import AssemblyFailed
@@ -128,7 +128,7 @@ class _Verifier:
             read_code_object(self.tools.link([made]), source).kernels[0].symbol
             for made, source in zip(objects, sources, strict=True)
         ]
-        made = seal(self.tools.link(objects))
+        made = strip(self.tools.link(objects))
         label = f"hsaco/{artifact['name']}.golden.hsaco"
         golden = read_code_object(made, label)
         fact = "content differs from what the golden source gives"

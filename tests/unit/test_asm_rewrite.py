@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from netra_build.asm.objects.elf_layout import aligned, read_elf, string_at, tail_merged
-from netra_build.asm.objects.rewrite import rewrite
-from netra_build.asm.objects.seal import seal
+from netra_build.asm.objects.elf import read_elf, string_at
+from netra_build.asm.objects.rewrite import aligned, rewrite, strip, tail_merged
 from netra_build.core.errors import BadInput
 
 SAMPLES = Path(__file__).parent / "asm_samples"
@@ -32,8 +31,8 @@ def changed(offset: int, layout: str, *values: int) -> bytes:
 
 
 def test_sealing_writes_what_objcopy_writes():
-    assert seal(LINKED) == SEALED
-    assert seal(SEALED) == SEALED
+    assert strip(LINKED) == SEALED
+    assert strip(SEALED) == SEALED
 
 
 def test_rewriting_keeps_every_section_and_comes_to_rest():
@@ -41,11 +40,11 @@ def test_rewriting_keeps_every_section_and_comes_to_rest():
     assert rewrite(once) == once
     before, after = read_elf(LINKED, "a"), read_elf(once, "b")
     assert [s.text for s in after.sections] == [s.text for s in before.sections]
-    assert seal(once) == SEALED
+    assert strip(once) == SEALED
 
 
 def test_what_the_loader_reads_stays_and_names_go():
-    before, after = read_elf(LINKED, "a"), read_elf(seal(LINKED), "b")
+    before, after = read_elf(LINKED, "a"), read_elf(strip(LINKED), "b")
     assert after.segments == before.segments
     for segment in before.segments[1:]:
         span = slice(segment.offset, segment.offset + segment.file_size)
@@ -92,7 +91,7 @@ def test_what_the_loader_reads_stays_and_names_go():
 )
 def test_each_unknown_layout_is_refused(data, fact):
     with pytest.raises(BadInput) as caught:
-        seal(data, "k.hsaco")
+        strip(data, "k.hsaco")
     assert str(caught.value) == f"k.hsaco: {fact}"
 
 
@@ -101,11 +100,11 @@ def test_a_segment_outside_the_loaded_ones_is_refused():
     data = bytearray(changed(note + 8, "<Q", len(LINKED) - 16))
     struct.pack_into("<Q", data, note + 32, 16)
     with pytest.raises(BadInput) as caught:
-        seal(bytes(data), "k.hsaco")
+        strip(bytes(data), "k.hsaco")
     assert str(caught.value) == "k.hsaco: segment lies outside the loaded ones"
 
 
-@pytest.mark.parametrize("write", [seal, rewrite])
+@pytest.mark.parametrize("write", [strip, rewrite])
 def test_damage_anywhere_gives_one_line_or_a_file(rng, write):
     lines, sizes = [], [0]
     for _ in range(300):

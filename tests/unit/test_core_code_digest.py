@@ -79,6 +79,18 @@ def test_a_changed_module_below_changes_the_digest(fresh, tmp_path, monkeypatch)
     assert code_digest("netra_build.a") == before
 
 
+def test_the_texts_beside_a_module_are_of_its_code(fresh, tmp_path, monkeypatch):
+    paths = {"netra_build.a": tmp_path / "a.py"}
+    paths["netra_build.a"].write_text("x = 1\n")
+    monkeypatch.setattr(subject, "module_path", paths.get)
+    found = {code_digest("netra_build.a")}
+    for name, text in (("a.html", "<p>"), ("a.html", "<b>"), ("a.css", "p{}"), ("b.html", "")):
+        (tmp_path / name).write_text(text)
+        fresh()
+        found.add(code_digest("netra_build.a"))
+    assert len(found) == 4  # what stands beside under another name is no code of it
+
+
 def test_another_release_of_a_used_library_changes_the_digest(fresh, monkeypatch):
     used, unused = "netra_build.core.digests", "netra_build.core.errors"
     before = code_digest(used), code_digest(unused)

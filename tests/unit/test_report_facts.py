@@ -9,7 +9,7 @@ from report_samples import CHECKS, EQUIVALENCE, NUMERICS, OTHER_SHA256, document
 
 from netra_build.core.errors import BadInput
 from netra_build.inspect.report.facts import OPEN, PROVEN, REFUTED, Claim, SealFacts
-from netra_build.inspect.report.mutation_table import read_scores
+from netra_build.inspect.report.make_report import read_scores
 from netra_build.inspect.report.read_product import read_facts
 from netra_build.inspect.report.verdict import verdict_of
 

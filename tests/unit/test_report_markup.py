@@ -1,22 +1,34 @@
-"""HTML as values: what is escaped, closed, cut and rounded."""
+"""How values come into the page: what is escaped, cut and rounded."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import pytest
 from html_document import faults, read_html
 
-from netra_build.inspect.report.charts import meter, stacked_bar
-from netra_build.inspect.report.markup import Markup, counted, grouped, size_text, table, tag
+from netra_build.inspect.report import page
+from netra_build.inspect.report.facts import counted, grouped, size_text
+from netra_build.inspect.report.page import page_texts, shares
+
+
+def filled_in(template: str, **values: object) -> str:
+    """Return a template that is filled in as that of the page is."""
+    return page_texts().from_string(template).render(values)
+
+
+def with_macros(call: str, **values: object) -> str:
+    """Return what a call of the page's macros gives."""
+    macros = Path(page.__file__).with_suffix(".html").read_text().partition("<html")[0]
+    return filled_in(f"{macros}{{{{ {call} }}}}", **values).strip()
 
 
 def test_text_is_escaped_and_markup_is_not():
-    assert tag("p", "<b>&\"'", tag("i", 7)) == "<p>&lt;b&gt;&amp;&quot;&#39;<i>7</i></p>"
-    assert tag("p", Markup("<hr>")) == "<p><hr></p>"
-
-
-def test_attributes_are_escaped_and_none_is_left_out():
-    made = tag("td", "x", class_='a"b', data_label="<", title=None)
-    assert made == '<td class="a&quot;b" data-label="&lt;">x</td>'
+    made = filled_in("<p>{{ a }}{{ b }}<i>{{ c }}</i></p>", a="<b>&", b="\"'", c=7)
+    assert made == "<p>&lt;b&gt;&amp;&#34;&#39;<i>7</i></p>"
+    assert with_macros("row(a, code(a))", a="<") == (
+        "<tr><td>&lt;</td><td><code>&lt;</code></td></tr>"
+    )
 
 
 @pytest.mark.parametrize(
@@ -31,13 +43,7 @@ def test_attributes_are_escaped_and_none_is_left_out():
     ],
 )
 def test_no_character_hides_and_no_text_is_endless(text, shown):
-    assert tag("p", text) == f"<p>{shown}</p>"
-
-
-def test_a_table_holds_its_cells_in_order():
-    made = read_html(table(("a", "b"), [("1", "<"), ("3", tag("b", "4"))]).encode())
-    assert [head.text() for head in made.all("th")] == ["a", "b"]
-    assert made.rows() == [["1", "<"], ["3", "4"]]
+    assert filled_in('<p title="{{ a }}">{{ a }}</p>', a=text) == f'<p title="{shown}">{shown}</p>'
 
 
 @pytest.mark.parametrize(
@@ -63,17 +69,17 @@ def test_numbers_are_grouped_and_words_follow_them():
 
 
 def test_a_bar_is_filled_by_shares_and_parts_of_nothing_are_left_out():
-    bar = read_html(stacked_bar([("VALU", 1), ("SALU", 0), ("LDS", 2)], "mix").encode())
+    bar = read_html(with_macros('bar([("VALU", 1), ("SALU", 0), ("LDS", 2)], "mix")').encode())
     assert [(r.attributes["x"], r.attributes["width"]) for r in bar.all("rect")] == [
         ("0.00%", "33.33%"),
         ("33.33%", "66.67%"),
     ]
     assert [title.text() for title in bar.all("title")] == ["VALU: 1", "LDS: 2"]
-    assert read_html(stacked_bar([], "").encode()).all("rect") == []
+    assert list(shares([])) == []
 
 
 def test_a_meter_never_leaves_its_bar():
-    made = read_html(meter("VGPR", "600", 600, 512).encode())
+    made = read_html(with_macros('meter("VGPR", "600", 600, 512)').encode())
     assert [rect.attributes["width"] for rect in made.all("rect")] == ["100.00%"]
 
 

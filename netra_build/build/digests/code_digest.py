@@ -25,6 +25,9 @@ from netra_build.core.members import members_in
 
 PACKAGE = "netra_build"
 SHORT_DIGEST = 16
+TEXT_SUFFIXES = (".css", ".html")
+"""Files that count as code of the module they stand beside: ``page.html`` of ``page.py``."""
+
 PACKAGE_FOLDER = Path(os.path.abspath(__file__)).parents[2]
 """Where the package was imported from; a link is left, since another folder may take its place."""
 
@@ -110,7 +113,9 @@ def _read_module(name: str) -> tuple[str, tuple[str, ...]]:
     imports = set(imported_modules(import_tree(source, name)))
     if path.name == "__init__.py" and _reaches_members(ast.parse(source, filename=name)):
         imports |= {f"{name}.{member}" for member in members_in(path.parent)}
-    return blake3_hex(source), tuple(sorted(imports))
+    texts = (path.with_suffix(suffix) for suffix in TEXT_SUFFIXES)
+    read_as_code = b"".join(text.read_bytes() for text in texts if text.is_file())
+    return blake3_hex(source + read_as_code), tuple(sorted(imports))
 
 
 def _reaches_members(tree: ast.Module) -> bool:

@@ -1,13 +1,23 @@
-"""The artifact graph of a product as SVG: one lane for each code object, from source to seal."""
+"""The artifact graph of a product: one lane for each code object, from source to seal.
+
+Where boxes and lines stand is decided here, how they are drawn in ``page.html``.
+"""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from netra_build.inspect.report.facts import OPEN, PROVEN, REFUTED, Claim, ObjectFacts, ReportFacts
-from netra_build.inspect.report.markup import Content, Markup, counted, tag
+from netra_build.inspect.report.facts import (
+    OPEN,
+    PROVEN,
+    REFUTED,
+    Claim,
+    ObjectFacts,
+    ReportFacts,
+    counted,
+)
 
 BOX = 34
 ROW = 42
@@ -35,6 +45,9 @@ SEALS = ("netra.json", "build-result.json")
 CLOSING = ("validation_plan.json", "engine.json", *SEALS)
 
 
+Point = tuple[int, int]
+
+
 @dataclass(frozen=True)
 class Box:
     """One artifact: where it stands, what is written on it, and the row of the file table."""
@@ -47,32 +60,44 @@ class Box:
     anchor: str | None = None
     state: str = ""
 
+    height: int = BOX
+    inset: int = INSET
+
     @property
-    def left(self) -> tuple[int, int]:
+    def x(self) -> int:
+        """Its left edge."""
+        return COLUMN_X[self.column]
+
+    @property
+    def width(self) -> int:
+        """How wide it is."""
+        return COLUMN_WIDTH[self.column]
+
+    @property
+    def left(self) -> Point:
         """The middle of its left side."""
-        return COLUMN_X[self.column], self.y + BOX // 2
+        return self.x, self.y + BOX // 2
 
     @property
-    def right(self) -> tuple[int, int]:
+    def right(self) -> Point:
         """The middle of its right side."""
-        return COLUMN_X[self.column] + COLUMN_WIDTH[self.column], self.y + BOX // 2
+        return self.x + self.width, self.y + BOX // 2
 
-    def drawn(self) -> Markup:
-        """Return the box, a link when it has a row in the table of files."""
-        x, width = COLUMN_X[self.column], COLUMN_WIDTH[self.column]
-        name = _fitting(self.name, (width - 2 * INSET) // PIXELS_PER_CHARACTER)
-        parts = [
-            tag("title", self.title),
-            tag("rect", x=x, y=self.y, width=width, height=BOX, rx=6),
-            tag("text", name, x=x + INSET, y=self.y + 15),
-            tag("text", self.below, x=x + INSET, y=self.y + 28, class_="dig"),
-        ]
-        group = tag("g", parts, class_=f"s-{self.state}" if self.state else None)
-        return group if self.anchor is None else tag("a", group, href=f"#{self.anchor}")
+    @property
+    def fitting_name(self) -> str:
+        """Its name, with the middle left out when it is too long for the box."""
+        characters = (self.width - 2 * INSET) // PIXELS_PER_CHARACTER
+        if len(self.name) <= characters:
+            return self.name
+        end = characters // 2
+        return f"{self.name[: characters - end - 1]}…{self.name[-end:]}"
 
 
 class ArtifactGraph:
-    """Draws the boxes of one product; ``anchors`` and ``states`` are by a file's name."""
+    """The boxes and lines of one product; ``anchors`` and ``states`` are by a file's name."""
+
+    width = WIDTH
+    columns = tuple(zip(COLUMNS, COLUMN_X, strict=True))
 
     def __init__(
         self, facts: ReportFacts, anchors: Mapping[str, str], states: Mapping[str, str]
@@ -81,38 +106,37 @@ class ArtifactGraph:
         self.anchors = anchors
         self.states = states
         self.digest_by_name = {file.name: file.sha256 for file in facts.files}
+        self.boxes: list[Box] = []
+        self.edges: list[tuple[str, str]] = []
+        """Path and class of each line."""
+        tops = [HEAD + LANE * number for number in range(max(1, len(facts.objects)))]
+        self.height = tops[-1] + LANE
+        self.lanes = [(item.stem, top + 13) for item, top in zip(facts.objects, tops, strict=False)]
+        for item, top in zip(facts.objects, tops, strict=False):
+            self._add_lane(item, top + TITLE)
+        self._add_product(tops[-1] + TITLE + 2 * ROW + BOX // 2)
 
-    def drawn(self) -> Markup:
-        """Return the whole graph."""
-        lanes = max(1, len(self.facts.objects))
-        height = HEAD + LANE * lanes
-        parts: list[Content] = [
-            tag("text", name, x=x, y=14, class_="small")
-            for name, x in zip(COLUMNS, COLUMN_X, strict=True)
-        ]
-        for number, item in enumerate(self.facts.objects):
-            top = HEAD + LANE * number
-            parts.append(tag("text", item.stem, x=COLUMN_X[0], y=top + 13, class_="lane"))
-            parts += self._lane(item, top + TITLE)
-        parts += self._product(height)
-        label = "from sources over units and code objects to their proofs and the sealed product"
-        made = tag("svg", parts, viewBox=f"0 0 {WIDTH} {height}", role="img", aria_label=label)
-        return tag("div", made, class_="graph card")
-
-    def _lane(self, item: ObjectFacts, y: int) -> Iterable[Content]:
+    def _add_lane(self, item: ObjectFacts, y: int) -> None:
         source, unit, code = self._source(item, y), self._unit(item, y), self._code(item, y)
         reports = self._reports(item, y)
-        yield from (
-            _edge(box.right, following.left) for box, following in _chain(source, unit, code)
-        )
+        chain = [box for box in (source, unit, code) if box is not None]
+        for box, following in itertools.pairwise(chain):
+            self._connect(box.right, following.left)
         if item.goldens:
             golden = self._file(0, y + 2 * ROW, item.goldens[0], "golden source")
-            yield _edge(golden.right, reports[2].left, "golden")
-            yield golden.drawn()
+            self._connect(golden.right, reports[2].left, "golden")
+            self.boxes.append(golden)
         for report in reports:
-            yield _edge(code.right, report.left)
-            yield _edge(report.right, (BUS_X, report.right[1]))
-        yield from (box.drawn() for box in (source, unit, code, *reports) if box is not None)
+            self._connect(code.right, report.left)
+            self._connect(report.right, (BUS_X, report.right[1]))
+        self.boxes += [*chain, *reports]
+
+    def _connect(self, start: Point, end: Point, class_: str = "") -> None:
+        (x, y), (to_x, to_y) = start, end
+        middle = (x + to_x) // 2
+        curve = f"M{x} {y}C{middle} {y} {middle} {to_y} {to_x} {to_y}"
+        is_straight = x == to_x or y == to_y
+        self.edges.append((f"M{x} {y}L{to_x} {to_y}" if is_straight else curve, class_))
 
     def _source(self, item: ObjectFacts, y: int) -> Box:
         if item.is_brought:
@@ -133,7 +157,7 @@ class ArtifactGraph:
 
     def _code(self, item: ObjectFacts, y: int) -> Box:
         box = self._file(2, y, item.name, "code object")
-        return box if item.text_sha256 else _with_state(box, OPEN)
+        return box if item.text_sha256 else replace(box, state=OPEN)
 
     def _reports(self, item: ObjectFacts, y: int) -> list[Box]:
         numerics = [kernel.numerics for kernel in item.kernels]
@@ -164,24 +188,17 @@ class ArtifactGraph:
         title = f"{name} sha256 {digest}" if digest else f"{name}: not here"
         return Box(column, y, what or name.rpartition("/")[2], below, title, self.anchors.get(name))
 
-    def _product(self, height: int) -> Iterable[Content]:
-        """Yield the closing documents and the line that gathers what all lanes have shown."""
-        names = [name for name in CLOSING if name in self]
-        boxes = [self._file(4, HEAD + TITLE + ROW * i, name) for i, name in enumerate(names)]
-        last = HEAD + TITLE + LANE * (max(1, len(self.facts.objects)) - 1) + 2 * ROW + BOX // 2
+    def _add_product(self, bus_end: int) -> None:
+        """Add the closing documents and the line that gathers what all lanes have shown."""
         if self.facts.objects:
-            yield _edge((BUS_X, HEAD + TITLE + BOX // 2), (BUS_X, min(last, height)))
-        for box in boxes:
+            self._connect((BUS_X, HEAD + TITLE + BOX // 2), (BUS_X, bus_end))
+        for row, name in enumerate(name for name in CLOSING if name in self):
+            box = self._file(4, HEAD + TITLE + ROW * row, name)
             if self.facts.objects:
-                yield _edge((BUS_X, box.left[1]), box.left)
-            if box.title.split(" ")[0] in SEALS:
-                box = _with_state(box, PROVEN if self.facts.seal.holds else REFUTED)
-            yield box.drawn()
-
-
-def _chain(*boxes: Box | None) -> Iterable[tuple[Box, Box]]:
-    there = [box for box in boxes if box is not None]
-    return itertools.pairwise(there)
+                self._connect((BUS_X, box.left[1]), box.left)
+            if name in SEALS:
+                box = replace(box, state=PROVEN if self.facts.seal.holds else REFUTED)
+            self.boxes.append(box)
 
 
 def _worst(claims: Iterable[Claim]) -> Claim:
@@ -192,23 +209,3 @@ def _worst(claims: Iterable[Claim]) -> Claim:
         key=lambda claim: order.index(claim.state),
         default=Claim(OPEN, "not run", "There is no kernel here."),
     )
-
-
-def _with_state(box: Box, state: str) -> Box:
-    return Box(box.column, box.y, box.name, box.below, box.title, box.anchor, state)
-
-
-def _edge(start: tuple[int, int], end: tuple[int, int], class_: str | None = None) -> Markup:
-    (x, y), (to_x, to_y) = start, end
-    if x == to_x or y == to_y:
-        return tag("path", d=f"M{x} {y}L{to_x} {to_y}", class_=class_)
-    middle = (x + to_x) // 2
-    return tag("path", d=f"M{x} {y}C{middle} {y} {middle} {to_y} {to_x} {to_y}", class_=class_)
-
-
-def _fitting(name: str, characters: int) -> str:
-    """Return a name with its middle left out when it is too long for its box."""
-    if len(name) <= characters:
-        return name
-    end = characters // 2
-    return f"{name[: characters - end - 1]}…{name[-end:]}"

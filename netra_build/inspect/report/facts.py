@@ -1,4 +1,4 @@
-"""What a report says of an engine, as records."""
+"""What a report says of an engine, as records, and how numbers are written in it."""
 
 from __future__ import annotations
 
@@ -153,3 +153,24 @@ class ReportFacts:
     def shipped(self) -> tuple[ObjectFacts, ...]:
         """The code objects that operations run, candidates left out."""
         return tuple(item for item in self.objects if item.is_selected)
+
+
+def grouped(number: int) -> str:
+    """Return a whole number with its digits in groups of three."""
+    return f"{number:,}"
+
+
+def size_text(size_bytes: int) -> str:
+    """Return a size in the unit that leaves three digits or so."""
+    if size_bytes < 1024:
+        return f"{size_bytes} B"
+    tenths = (size_bytes * 10 + 512) // 1024
+    unit = "KiB"
+    if tenths >= 10240:
+        tenths, unit = (tenths + 512) // 1024, "MiB"
+    return f"{tenths // 10}.{tenths % 10} {unit}" if tenths < 1000 else f"{tenths // 10} {unit}"
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """Return ``1 kernel``, ``2 kernels``."""
+    return f"{grouped(number)} {one if number == 1 else many or one + 's'}"

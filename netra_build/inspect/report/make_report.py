@@ -1,4 +1,4 @@
-"""The stage that makes the page of a product from the product's files."""
+"""The stage that makes the page of a product from the product's files and mutation scores."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from netra_build.build.graph.actions import Inputs, Outputs, Parameters, Stage
-from netra_build.inspect.report.mutation_table import read_scores
-from netra_build.inspect.report.page import report_page
+from netra_build.core.errors import BadInput
+from netra_build.inspect.report.page import Scores, report_page
 from netra_build.inspect.report.read_product import read_facts
 
 MUTATION = "mutation:table"
+NAMES = ("kernel", "specialization")
+MAX_LINES = 100_000
 
 
 def run(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
@@ -38,6 +40,41 @@ def page_bytes(
     """
     scores = None if table is None else read_scores(table, MUTATION)
     return report_page(read_facts(files, location), scores, states, package)
+
+
+def read_scores(document: bytes, location: str) -> Scores:
+    """Return the rows of the first Markdown table of kernels whose last column is a score.
+
+    ``BadInput`` for text that is not UTF-8 or has too many lines.
+    """
+    try:
+        lines = document.decode("utf-8").split("\n")
+    except UnicodeDecodeError:
+        raise BadInput("file is not UTF-8", location=location) from None
+    if len(lines) > MAX_LINES:
+        raise BadInput("file has too many lines", location=location, expected=MAX_LINES)
+    scores: Scores = {}
+    columns: list[str] = []
+    for line in lines:
+        if not line.lstrip().startswith("|"):
+            if scores:
+                return scores
+            columns = []
+            continue
+        cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+        if not columns:
+            columns = cells
+        elif _is_of_scores(columns) and len(cells) == len(columns) and not _is_rule(cells):
+            scores[cells[0].strip("`")] = tuple(zip(columns[1:], cells[1:], strict=True))
+    return scores
+
+
+def _is_of_scores(columns: list[str]) -> bool:
+    return columns[0] in NAMES and "score" in columns[-1]
+
+
+def _is_rule(cells: list[str]) -> bool:
+    return all(cell and not cell.strip("-:") for cell in cells)
 
 
 STAGE = Stage("report", "REPORT", __name__, run)

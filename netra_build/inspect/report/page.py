@@ -1,32 +1,72 @@
-"""The report page: one HTML document that needs no network, no script and no other file."""
+"""The report page: one HTML document that needs no network, no script and no other file.
+
+What stands on it is in ``page.html``, how it looks in ``page.css``; they count as code of this
+module. Every text is escaped where it enters, cut when it is very long, and shown without
+characters that hide or reorder.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
 
+from netra_build.checkasm.hazards.kernel_statistics import LDS_BYTES, MOST_WAVES, VGPRS
 from netra_build.inspect.report.artifact_graph import ArtifactGraph
-from netra_build.inspect.report.facts import PROVEN, REFUTED, ReportFacts
-from netra_build.inspect.report.kernel_section import SIGNS, kernel_cards, proof_table
-from netra_build.inspect.report.markup import Content, Markup, counted, grouped, size_text, tag
-from netra_build.inspect.report.mutation_table import Scores
-from netra_build.inspect.report.product_section import (
-    file_table,
-    identity_section,
-    operation_table,
-    package_sizes,
-    size_section,
+from netra_build.inspect.report.facts import (
+    OPEN,
+    REFUTED,
+    Claim,
+    KernelFacts,
+    ReportFacts,
+    counted,
+    grouped,
+    size_text,
 )
-from netra_build.inspect.report.style import STYLE
-from netra_build.inspect.report.verdict import Verdict, verdict_of
+from netra_build.inspect.report.verdict import verdict_of
 
-POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+Scores = dict[str, tuple[tuple[str, str], ...]]
+"""Column and cell of mutation scores, by tactic or tactic and variant."""
+
+PAGE_START = b"<!DOCTYPE html>\n"
+_BETWEEN_TAGS = re.compile(r">(?:\s*\n\s*|\s{2,})<")
+LONGEST = 300
+"""Characters of one text that a page still shows."""
+
+FEW = 8
+"""Code objects whose graph is shown unfolded."""
+
+MOST_ROWS, MOST_FILES = 200, 4000
+MOST = {"vgprs": VGPRS, "sgprs": 102, "lds_bytes": LDS_BYTES, "waves": MOST_WAVES}
+"""What a wave can use; SGPRs are those that its code can name."""
+
+SIGNS = {"proven": "✓", "open": "○", "refuted": "✗"}
 NO_GPU = (
     "Nothing here was measured on a GPU. Equal means equal to the golden source; "
     "right means right in the functional model of the machine."
 )
-PAGE_START = b"<!DOCTYPE html>\n"
-FEW = 8
-"""Code objects whose graph is shown unfolded."""
+STAGE_BY_ENDING = (
+    (".golden.dis", "disassemble"),
+    (".equivalence.json", "equivalence"),
+    (".checks.json", "check"),
+    (".numerics.json", "simulate"),
+    (".dis", "disassemble"),
+)
+PARTS = (
+    ("VALU", "code objects", "hsaco/"),
+    ("SALU", "golden sources", "generated/golden/"),
+    ("VMEM", "included templates", "generated/includes/"),
+    ("MFMA", "units", "generated/"),
+    ("LDS", "listings, metadata and reports", "metadata/"),
+    ("SMEM", "documents", ""),
+)
+"""Colour, what it is, and how the names of its files begin; the first that fits counts."""
 
 
 def report_page(
@@ -42,100 +82,140 @@ def report_page(
     packed has neither.
     """
     anchors = {file.name: f"f{number}" for number, file in enumerate(facts.files)}
-    body = tag("main", *_content(facts, scores or {}, states or {}, package or {}, anchors))
-    head = tag(
-        "head",
-        tag("meta", charset="utf-8"),
-        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        tag("meta", http_equiv="Content-Security-Policy", content=POLICY),
-        tag("title", f"{facts.name}: Netra Build report"),
-        tag("style", Markup(STYLE)),
+    operations: dict[str, list[str]] = {}
+    for operation in facts.operations:
+        if operation.symbol is not None:
+            operations.setdefault(operation.symbol, []).append(operation.name)
+    status = dict(facts.statuses).get("hardware", "not_run").replace("_", " ")
+    text = (
+        page_texts()
+        .get_template("page.html")
+        .render(
+            facts=facts,
+            scores=scores or {},
+            states=states or {},
+            package=package or {},
+            anchors=anchors,
+            verdict=verdict_of(facts),
+            profile=dict(facts.identities).get("profile"),
+            hardware=Claim(OPEN, status, "What the validation plan says of hardware."),
+            tiles=tuple(_tiles(facts)),
+            number_by_symbol={k.symbol: n for n, i in enumerate(facts.objects) for k in i.kernels},
+            operations_by_symbol=operations,
+            short_score=lambda kernel: _short_score(kernel, scores or {}),
+            graph=ArtifactGraph(facts, anchors, states or {}),
+            parts=tuple(_parts(facts)),
+        )
     )
-    return PAGE_START + f"{tag('html', head, tag('body', body), lang='en')}\n".encode()
+    return PAGE_START + f"{_BETWEEN_TAGS.sub('><', text).strip()}\n".encode()
 
 
-def _content(
-    facts: ReportFacts,
-    scores: Scores,
-    states: Mapping[str, str],
-    package: Mapping[str, int],
-    anchors: Mapping[str, str],
-) -> Iterable[Content]:
-    verdict = verdict_of(facts)
-    yield from _head(facts, verdict)
-    sections: list[tuple[str, str, str, Content]] = []
-    if facts.objects:
-        lead = "One row for each kernel. A report counts only for the .text that it names."
-        sections.append(("proofs", "Proofs", lead, proof_table(facts, scores)))
-    if facts.operations:
-        lead = "In the order of execution. What no kernel runs, the framework runs."
-        sections.append(("operations", "Operations", lead, operation_table(facts)))
-    if facts.objects:
-        lead = "Registers, LDS and waves against what a SIMD or a compute unit of gfx950 has."
-        sections.append(("kernels", "Kernels", lead, kernel_cards(facts, scores)))
-    graph = ArtifactGraph(facts, anchors, states).drawn()
-    lead = "Digests are the first digits of each file's SHA-256; a box leads to its file."
-    files = file_table(facts, anchors, states)
-    sections.append(("graph", "Artifacts", lead, [_folded(graph, len(facts.objects)), files]))
-    lead = "Of the product's files as they are, before any packing."
-    sections.append(("sizes", "Sizes", lead, [*package_sizes(package), *size_section(facts)]))
-    sections.append(("identity", "Identity", "", identity_section(facts)))
-    yield tag("nav", [tag("a", title, href=f"#{key}") for key, title, _, _ in sections])
-    for key, title, lead, content in sections:
-        yield tag("h2", title, id=key)
-        yield tag("p", lead, class_="lead") if lead else ""
-        yield content
-    yield tag("footer", NO_GPU)
+@cache
+def page_texts() -> Environment:
+    """Return what fills in the template of the page."""
+    # Only who writes a page needs the library: it takes longer to load than most commands run.
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-
-def _folded(graph: Markup, objects: int) -> Markup:
-    if objects <= FEW:
-        return graph
-    summary = tag("summary", f"Graph of {counted(objects, 'code object')}")
-    return tag("details", summary, tag("div", graph, class_="inner"))
-
-
-def _head(facts: ReportFacts, verdict: Verdict) -> Iterable[Content]:
-    word = "Engine" if facts.kind == "engine" else "Code objects"
-    profile = dict(facts.identities).get("profile")
-    yield tag("p", f"{word} for {facts.target}", class_="eyebrow")
-    yield tag("h1", facts.name)
-    said = [tag("code", facts.identity)] if facts.identity != facts.name else []
-    yield tag("p", *said, f" · profile {profile}" if profile else "", class_="mute")
-    yield tag(
-        "div",
-        tag("span", SIGNS[verdict.state], class_="sign", aria_hidden="true"),
-        tag("div", tag("b", verdict.sentence), tag("p", NO_GPU)),
-        class_=f"verdict {verdict.state}",
+    texts = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        finalize=shown,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
     )
-    yield tag("div", list(_tiles(facts)), class_="tiles")
-    missing = [tag("li", text, class_="refuted-item") for text in verdict.wrong]
-    missing += [tag("li", text) for text in verdict.missing]
-    yield tag(
-        "div",
-        _list("Proven", [tag("li", text) for text in verdict.shown], PROVEN),
-        _list("Wrong, or not proven" if verdict.wrong else "Not proven", missing, "open"),
-        class_="two",
-    )
+    texts.filters |= {"grouped": grouped, "counted": counted, "size": size_text}
+    texts.filters |= {"whole_size": _whole_size, "share": _share, "stage": stage_of}
+    texts.filters |= {"short_text": _short_text}
+    texts.globals |= {"signs": SIGNS, "no_gpu": NO_GPU, "most": MOST, "shares": shares}
+    texts.globals |= {"most_rows": MOST_ROWS, "most_files": MOST_FILES, "few": FEW}
+    return texts
 
 
-def _list(title: str, items: list[Markup], state: str) -> Markup:
-    shown = tag("ul", items) if items else tag("p", "Nothing.", class_="mute")
-    return tag("section", tag("h3", title), shown, class_=f"card is-{state}")
+def shown(value: object) -> object:
+    """Return a value as the page shows it: cut, with no character that hides or reorders."""
+    if hasattr(value, "__html__"):
+        return value
+    text = str(value)
+    if len(text) > LONGEST:
+        text = f"{text[:LONGEST]}…"
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else f"\\u{{{ord(c):x}}}" for c in text)
 
 
-def _tiles(facts: ReportFacts) -> Iterable[Markup]:
+def shares(parts: Iterable[tuple[str, int]]) -> Iterator[tuple[str, int, str, str]]:
+    """Yield name and count of each part of a bar that is there, its start and width in per cent."""
+    there = [(name, count) for name, count in parts if count]
+    whole = sum(count for _, count in there)
+    start = 0
+    for name, count in there:
+        yield name, count, _percent(start, whole), _percent(count, whole)
+        start += count
+
+
+def _percent(part: int, whole: int) -> str:
+    """Return a share with two decimals, by whole numbers alone."""
+    hundredths = (part * 10000 + whole // 2) // whole
+    return f"{hundredths // 100}.{hundredths % 100:02}%"
+
+
+def _short_score(kernel: KernelFacts | None, scores: Scores) -> str:
+    row = scores.get(kernel.label) if kernel is not None else None
+    if row is None:
+        return "no score here"
+    scored = [(name.removesuffix("score").strip(), cell) for name, cell in row if "score" in name]
+    return ", ".join(f"{cell} {name}".rstrip() for name, cell in scored)
+
+
+def _short_text(kernel: KernelFacts) -> str:
+    size = f"{counted(kernel.instructions, 'instruction')}, " if kernel.mix is not None else ""
+    return f"{size}{kernel.vgprs} VGPR, {counted(kernel.waves, 'wave')} a SIMD"
+
+
+def _tiles(facts: ReportFacts) -> Iterator[tuple[str, str, str]]:
+    """Yield value, label and class of each figure in the head of the page."""
     shipped = facts.shipped
-    kernels = sum(len(item.kernels) for item in shipped)
-    code = sum(item.size_bytes or 0 for item in shipped)
-    whole = sum(file.size_bytes for file in facts.files)
-    tiles = [(grouped(kernels), "kernels"), (size_text(code), "code objects")]
+    yield grouped(sum(len(item.kernels) for item in shipped)), "kernels", ""
     if facts.operations:
-        framework = sum(operation.symbol is None for operation in facts.operations)
-        ours = len(facts.operations) - framework
-        tiles.insert(1, (f"{ours} of {len(facts.operations)}", "operations run by our kernels"))
+        ours = sum(operation.symbol is not None for operation in facts.operations)
+        yield f"{ours} of {len(facts.operations)}", "operations run by our kernels", ""
+    yield size_text(sum(item.size_bytes or 0 for item in shipped)), "code objects", ""
+    whole = sum(file.size_bytes for file in facts.files)
+    yield size_text(whole), counted(len(facts.files), "file"), ""
     seal = "holds" if facts.seal.holds else "broken" if facts.seal.name else "none"
-    tiles += [(size_text(whole), counted(len(facts.files), "file")), (seal, "seal")]
-    for value, label in tiles:
-        wrong = REFUTED if (value, label) == ("broken", "seal") else None
-        yield tag("div", tag("b", value, class_=wrong), tag("span", label), class_="tile")
+    yield seal, "seal", REFUTED if seal == "broken" else ""
+
+
+def _parts(facts: ReportFacts) -> Iterator[dict[str, object]]:
+    """Yield what each part of the product takes."""
+    files, sizes = Counter[str](), Counter[str]()
+    for file in facts.files:
+        label = next(label for _, label, start in PARTS if file.name.startswith(start))
+        files[label] += 1
+        sizes[label] += file.size_bytes
+    for colour, label, _ in PARTS:
+        size = sizes[label]
+        part = {"colour": colour, "label": label, "files": files[label], "size_bytes": size}
+        yield {**part, "bar": (colour, size)}
+
+
+def _whole_size(size_bytes: int) -> str:
+    return f"{grouped(size_bytes)} ({size_text(size_bytes)})"
+
+
+def _share(part: int, whole: int) -> str:
+    tenths = (part * 1000 + whole // 2) // whole if whole else 0
+    return f"{tenths // 10}.{tenths % 10} %"
+
+
+def stage_of(name: str) -> str:
+    """Return the step of the build that makes a file of this name."""
+    folder, _, rest = name.partition("/")
+    if folder == "hsaco":
+        return "assemble, link, seal"
+    if folder == "generated":
+        return "copy" if rest.startswith(("includes/", "golden/")) else "instantiate"
+    if folder == "metadata":
+        return next((stage for end, stage in STAGE_BY_ENDING if name.endswith(end)), "read")
+    return "seal" if name in ("netra.json", "build-result.json") else "plan"

@@ -28,8 +28,9 @@ from netra_build.inspect.report.facts import (
     KernelFacts,
     Launch,
     ObjectFacts,
+    counted,
+    grouped,
 )
-from netra_build.inspect.report.markup import counted, grouped
 
 Files = Mapping[str, bytes]
 

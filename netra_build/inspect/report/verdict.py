@@ -12,8 +12,9 @@ from netra_build.inspect.report.facts import (
     Claim,
     ObjectFacts,
     ReportFacts,
+    counted,
+    grouped,
 )
-from netra_build.inspect.report.markup import counted, grouped
 
 LATER = {
     "graph_replay": "Replay of a captured graph: not run.",

@@ -21,7 +21,7 @@ from netra_build.checkasm.model.arrays import LANES
 from netra_build.checkasm.model.launch import BATCH_WAVES, Options, Prepared, prepare
 from netra_build.checkasm.model.machine import Checks
 from netra_build.checkasm.numerics.scenario import Scenario
-from netra_build.checkasm.numerics.scenarios import SCENARIOS, scenario
+from netra_build.checkasm.numerics.suite import entry_of, scenario, stated_tactics
 
 ROOT = Path(__file__).resolve().parent.parent
 OFF = Checks(waits=False, races=False, bounds=False, uninitialised=False, kernargs=False)
@@ -111,8 +111,8 @@ def main() -> None:
     toolchain = find_toolchain(None)
     head = f"{'wave-instr.':>12}{'ms':>8}{'M/s':>8}{'M/cpu s':>8}{'no chk':>8}{'of bare':>8}"
     print(f"{'tactic':52}{head}")
-    for tactic, entry in SCENARIOS.items():
-        for variant in entry.specializations:
+    for tactic in stated_tactics():
+        for variant in entry_of(tactic).specializations:
             prepared = prepared_golden(toolchain, tactic, variant) if args.word in tactic else None
             if prepared is None:
                 continue

@@ -6,9 +6,9 @@ whatever imports the package, as if each one was imported by name.
 
 from __future__ import annotations
 
+import ast
 import importlib
 from pathlib import Path
-from types import ModuleType
 
 
 def members_in(folder: Path) -> tuple[str, ...]:
@@ -16,11 +16,21 @@ def members_in(folder: Path) -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in folder.glob("[a-z]*.py")))
 
 
-def member_names(package: str) -> tuple[str, ...]:
-    """Return the names of the modules in ``package``, sorted; none of them is imported."""
-    return members_in(Path(importlib.import_module(package).__path__[0]))
+def declared_in(package: str, table: str) -> dict[str, str]:
+    """Return what the modules of ``package`` declare, with the module; none of them is imported.
+
+    A module declares the keys of the literal ``table``, which is its last statement, or, without
+    one, its own name.
+    """
+    found: dict[str, str] = {}
+    for path in sorted(Path(importlib.import_module(package).__path__[0]).glob("[a-z]*.py")):
+        _, mark, literal = path.read_text("utf-8").rpartition(f"\n{table} = ")
+        keys = _keys(literal) if mark else (path.stem,)
+        found |= dict.fromkeys(keys, path.stem)
+    return found
 
 
-def load_member(package: str, name: str) -> ModuleType:
-    """Import and return one module that ``member_names`` gave."""
-    return importlib.import_module(f"{package}.{name}")
+def _keys(literal: str) -> tuple[str, ...]:
+    display = ast.parse(literal.strip(), mode="eval").body
+    assert isinstance(display, ast.Dict)
+    return tuple(str(key.value) for key in display.keys if isinstance(key, ast.Constant))

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from netra_build.build.graph.actions import Place, Root
-from netra_build.checkasm.numerics.known import TACTICS as NUMERIC_TACTICS
+from netra_build.checkasm.numerics.suite import stated_tactics
 from netra_build.core.canonical_json import Json, canonical_text
 from netra_build.core.errors import BadInput, EvidenceIncomplete, Refused
 from netra_build.core.nearest import nearest_hint
@@ -65,7 +65,7 @@ class Member:
     @property
     def has_contract(self) -> bool:
         """Tell whether there is a numeric contract to hold against the kernel."""
-        return self.subject in NUMERIC_TACTICS
+        return self.subject in stated_tactics()
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from kernel_launches import Fault, assembled, chosen_launches, faulty, found_kin
 from kernel_sources import golden_text
 
 from netra_build.asm.tools.toolchain import Toolchain
-from netra_build.checkasm.numerics.scenarios import SCENARIOS, scenario
+from netra_build.checkasm.numerics.suite import entry_of, scenario
 
 PREPARE = "attention_splitseq_prepare"
 STAGE1 = "attention_splitseq_stage1"
@@ -18,7 +18,7 @@ STAGE2 = "attention_splitseq_stage2"
 GQA4 = "attention_gqa4_fp8kv"
 GQA8 = "attention_gqa8_fp8kv"
 OURS = (PREPARE, STAGE1, STAGE2, GQA4, GQA8)
-VARIANTS = [(tactic, variant) for tactic in OURS for variant in SCENARIOS[tactic].specializations]
+VARIANTS = [(tactic, variant) for tactic in OURS for variant in entry_of(tactic).specializations]
 QUICK_CASES = 3
 SLOW = {"window_edges", "window_lengths", "beyond_window"}
 """Cases that only a full run executes, except where a test names them."""

@@ -10,7 +10,7 @@ from kernel_launches import Fault, assembled, chosen_launches, faulty, found_kin
 from kernel_sources import golden_text
 
 from netra_build.asm.tools.toolchain import Toolchain
-from netra_build.checkasm.numerics.scenarios import SCENARIOS, scenario
+from netra_build.checkasm.numerics.suite import entry_of, scenario
 
 CORE = "gdn_verify_core_m12_packed_pair_interleaved"
 REPLAY = "gdn_state_replay_m12_fused_exact"
@@ -21,7 +21,7 @@ ROUTER = "router_bf16_verify_m16"
 ONE_WAVE = "dense_m1_fp8_one_wave"
 FOUR_WAVES = "dense_m1_fp8_four_wave_lds"
 OURS = (ROUTER, ONE_WAVE, FOUR_WAVES, PRECOMPUTE, CORE, REPLAY, CONV, PREFILL)
-VARIANTS = [(tactic, variant) for tactic in OURS for variant in SCENARIOS[tactic].specializations]
+VARIANTS = [(tactic, variant) for tactic in OURS for variant in entry_of(tactic).specializations]
 QUICK_CASES = {(CORE, "waves8"): 2, (REPLAY, "waves8"): 3, (CORE, "waves4"): 2, (PREFILL, ""): 3}
 SLOW = {"strong_decay"}
 """Cases that only a full run executes; the others stand for what they show."""

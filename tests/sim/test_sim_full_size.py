@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from netra_build.asm.tools.toolchain import Toolchain
 from netra_build.checkasm.model.launch import Options, Prepared, prepare
-from netra_build.checkasm.numerics.moe_decode import down_reduce, gate_up, silu_quant
-from netra_build.checkasm.numerics.registry import FULL_EXPERTS
+from netra_build.checkasm.numerics.tactics.moe import down_reduce, gate_up, silu_quant
 
 HIDDEN, INTERMEDIATE, SLOTS = 2048, 512, 9
+FULL_EXPERTS = 257
 SHARED_EXPERT = 256
 
 

@@ -12,7 +12,7 @@ from netra_build.asm.objects.code_object import read_code_object
 from netra_build.asm.tools.toolchain import Toolchain
 from netra_build.checkasm.model.launch import Options, Prepared, prepare
 from netra_build.checkasm.numerics.scenario import Scenario
-from netra_build.checkasm.numerics.scenarios import SCENARIOS, scenario
+from netra_build.checkasm.numerics.suite import entry_of, scenario
 
 SEEDS = 20
 """Seeds of random inputs in a full run."""
@@ -78,7 +78,7 @@ def chosen_launches(
     choose: Callable[[list[str]], list[str]],
 ) -> list[tuple[str, int]]:
     """Return (case, seed) of the launches of one run; a full run has every case and 20 seeds."""
-    cases = [case for case in SCENARIOS[tactic].cases if is_full or case not in slow]
+    cases = [case for case in entry_of(tactic).cases if is_full or case not in slow]
     launches = [(case, seed) for case in choose(cases)]
     if is_full:
         launches += [("random", other) for other in range(seed + 1, seed + SEEDS)]

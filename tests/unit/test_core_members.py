@@ -6,9 +6,8 @@ import pytest
 
 from netra_build.build.digests import code_digest as subject
 from netra_build.build.digests.code_digest import code_digest, code_reach
-from netra_build.checkasm.numerics.known import TACTICS
-from netra_build.checkasm.numerics.scenarios import SCENARIOS
-from netra_build.core.members import member_names, members_in
+from netra_build.checkasm.numerics.suite import entry_of, stated_tactics
+from netra_build.core.members import declared_in, members_in
 
 
 @pytest.fixture
@@ -36,7 +35,6 @@ def forget():
 
 def test_the_modules_of_a_package_are_found_by_their_files(package):
     assert members_in(package / "many") == ("one", "two")
-    assert "registry" in member_names("netra_build.checkasm.numerics")
 
 
 def test_who_imports_the_package_reaches_its_members(package):
@@ -67,5 +65,19 @@ def test_a_new_or_changed_member_changes_the_digest(package):
     assert len(set(digests)) == 3
 
 
-def test_the_plan_knows_the_tactics_that_have_statements():
-    assert set(SCENARIOS) == TACTICS
+def test_what_a_package_declares_is_read_without_importing_it(tmp_path, monkeypatch):
+    folder = tmp_path / "declaring"
+    folder.mkdir()
+    (folder / "__init__.py").write_text("")
+    (folder / "family.py").write_text(
+        'X = 1 / 0\n\nTABLE = {\n    "a": X,\n    "b": {"c": X},\n}\n'
+    )
+    (folder / "single.py").write_text("ENTRY = 1 / 0\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert declared_in("declaring", "TABLE") == {"a": "family", "b": "family", "single": "single"}
+
+
+def test_every_declared_tactic_has_an_entry():
+    assert len(stated_tactics()) >= 16
+    for tactic in stated_tactics():
+        assert "random" in entry_of(tactic).cases

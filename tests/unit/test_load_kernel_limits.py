@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from netra_build.checkasm.numerics.scenarios import SCENARIOS, scenario
+from netra_build.checkasm.numerics.suite import entry_of, scenario, stated_tactics
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput
 from netra_build.formats.abi import FOLDER, Limits, read_abi
@@ -60,8 +60,8 @@ def test_wrong_limits_are_refused(tmp_path: Path, limits: object, message: str) 
 
 OURS = [
     (tactic, variant)
-    for tactic, entry in SCENARIOS.items()
-    for variant in entry.specializations
+    for tactic in stated_tactics()
+    for variant in entry_of(tactic).specializations
     if (ROOT / FOLDER / f"{tactic}.json").is_file()
 ]
 

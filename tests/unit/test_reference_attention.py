@@ -8,16 +8,20 @@ import numpy as np
 import pytest
 from ml_dtypes import bfloat16, float8_e4m3fn
 
-from netra_build.checkasm.numerics.attention import ExtendInputs, ExtendShape, attention_extend
-from netra_build.checkasm.numerics.attention_splitseq import (
+from netra_build.checkasm.numerics.arithmetic import exponential
+from netra_build.checkasm.numerics.tactics.attention import (
+    ExtendInputs,
+    ExtendShape,
+    attention_extend,
+)
+from netra_build.checkasm.numerics.tactics.splitseq import (
     Partials,
     SplitInputs,
-    exponential,
     prepare,
     split_bounds,
     stage1,
-    stage2,
 )
+from netra_build.checkasm.numerics.tactics.splitseq_merge import stage2
 
 SHAPE = ExtendShape(2, 1, 32)
 WINDOWED = ExtendShape(2, 1, 32, window=2)

@@ -10,7 +10,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from netra_build.checkasm.numerics import formats
+from netra_build.checkasm.numerics import arithmetic, formats
 
 
 def nearest_float32(exact: Fraction) -> np.float32:
@@ -100,7 +100,7 @@ def test_fma_hard_cases_round_once(a: int, b: int, c: int) -> None:
     arrays = [float32(bits) for bits in (a, b, c)]
     exact = Fraction(float(arrays[0][0])) * Fraction(float(arrays[1][0]))
     exact += Fraction(float(arrays[2][0]))
-    assert formats.fma(*arrays)[0] == nearest_float32(exact)
+    assert arithmetic.fma(*arrays)[0] == nearest_float32(exact)
 
 
 def test_fma_sees_past_the_false_tie_of_float64() -> None:
@@ -110,7 +110,7 @@ def test_fma_sees_past_the_false_tie_of_float64() -> None:
     one = np.array([1.0], np.float32)
     twice = (a.astype(np.float64) * b.astype(np.float64) + 1.0).astype(np.float32)
     assert twice.tolist() == [1.0]
-    assert formats.fma(a, b, one).tolist() == [1 + 2.0**-23]
+    assert arithmetic.fma(a, b, one).tolist() == [1 + 2.0**-23]
 
 
 def test_random_fma_rounds_once(rng: Random) -> None:
@@ -121,7 +121,7 @@ def test_random_fma_rounds_once(rng: Random) -> None:
         c = -(a * b >> rng.randint(0, 30)) + rng.randint(-2, 2)
         rows.append([float(np.float32(x)) for x in (a, b, c)])
     a, b, c = np.array(rows, np.float32).T
-    got = formats.fma(a, b, c)
+    got = arithmetic.fma(a, b, c)
     for index, row in enumerate(rows):
         exact = Fraction(row[0]) * Fraction(row[1]) + Fraction(row[2])
         assert got[index] == nearest_float32(exact), row
@@ -134,9 +134,9 @@ def test_reciprocal_and_quotient_round_once(rng: Random) -> None:
     under = np.array([y for _, y in rows], np.float32)
     large = under * np.float32(2.0**103)
     for got, numerator, denominator in (
-        (formats.divide(top, under), top, under),
-        (formats.reciprocal(under), np.ones_like(under), under),
-        (formats.reciprocal(large), np.ones_like(large), large),
+        (arithmetic.divide(top, under), top, under),
+        (arithmetic.reciprocal(under), np.ones_like(under), under),
+        (arithmetic.reciprocal(large), np.ones_like(large), large),
     ):
         for x, n, d in zip(got, numerator, denominator, strict=True):
             assert x == nearest_float32(Fraction(float(n)) / Fraction(float(d)))
@@ -145,7 +145,7 @@ def test_reciprocal_and_quotient_round_once(rng: Random) -> None:
 def test_exp2_is_the_nearest_number(rng: Random) -> None:
     """Against 50 decimal digits, over the whole range with a finite result."""
     values = np.array([rng.uniform(-148, 127.9) for _ in range(400)], np.float32)
-    got = formats.exp2(values)
+    got = arithmetic.exp2(values)
     with localcontext() as context:
         context.prec = 50
         for x, y in zip(values, got, strict=True):
@@ -159,15 +159,15 @@ def test_exp2_special_values() -> None:
     """Exact powers, overflow, underflow, infinities."""
     values = np.array([0, 1, -149, 128, -151, np.inf, -np.inf], np.float32)
     expected = [1.0, 2.0, 2.0**-149, np.inf, 0.0, np.inf, 0.0]
-    assert formats.exp2(values).tolist() == expected
+    assert arithmetic.exp2(values).tolist() == expected
 
 
 def test_exp2_decides_near_ties_with_more_digits(monkeypatch: pytest.MonkeyPatch) -> None:
     """When float64 cannot decide, the slow path is asked."""
     asked: list[float] = []
-    real = formats._exp2_exact
-    monkeypatch.setattr(formats, "_exp2_exact", lambda x: asked.append(x) or real(x))
+    real = arithmetic._exp2_exact
+    monkeypatch.setattr(arithmetic, "_exp2_exact", lambda x: asked.append(x) or real(x))
     middle = np.array([np.log2(1.5 + 2.0**-24)], np.float64)
-    monkeypatch.setattr(formats.np, "exp2", lambda x: np.full_like(x, 1.5 + 2.0**-24))
-    formats.exp2(middle.astype(np.float32))
+    monkeypatch.setattr(arithmetic.np, "exp2", lambda x: np.full_like(x, 1.5 + 2.0**-24))
+    arithmetic.exp2(middle.astype(np.float32))
     assert len(asked) == 1

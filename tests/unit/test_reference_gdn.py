@@ -8,16 +8,23 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from weight_layout import shuffle_n16k16
 
-from netra_build.checkasm.numerics import gdn
-from netra_build.checkasm.numerics.dense import dense_projection
+from netra_build.checkasm.numerics.arithmetic import exponential, second_nearest, tree64, xor16
+from netra_build.checkasm.numerics.compare import Bound
 from netra_build.checkasm.numerics.formats import from_bf16, from_e4m3, to_bf16
-from netra_build.checkasm.numerics.layouts import shuffle_n16k16
-from netra_build.checkasm.numerics.orders import tree64, xor16
-from netra_build.checkasm.numerics.plain import second_nearest
-from netra_build.checkasm.numerics.router import router_projection
-from netra_build.checkasm.numerics.scenario import Bound, Scenario, junk
-from netra_build.checkasm.numerics.scenarios import SCENARIOS, scenario
+from netra_build.checkasm.numerics.scenario import Scenario, junk
+from netra_build.checkasm.numerics.suite import entry_of, scenario
+from netra_build.checkasm.numerics.tactics.gdn_inputs import (
+    EPSILON,
+    SOFTPLUS_LIMIT,
+    convolve,
+    gates,
+    normalise,
+)
+from netra_build.checkasm.numerics.tactics.gdn_prefill import prefill
+from netra_build.checkasm.numerics.tactics.gdn_recurrence import verify
+from netra_build.checkasm.numerics.tactics.projections import dense_projection, router_projection
 from netra_build.core.errors import BadInput
 
 
@@ -122,7 +129,7 @@ def exp_decimal(x: Fraction) -> Fraction:
 
 @pytest.mark.parametrize("x", [0.0, -0.5, 1.0, -86.0, -88.5, -100.0, 30.0])
 def test_the_exponential_is_near_the_true_one(x: float) -> None:
-    found = number(gdn.exponential(np.array([x], np.float32))[0])
+    found = number(exponential(np.array([x], np.float32))[0])
     true = exp_decimal(Fraction(x))
     assert abs(found - true) <= true * Fraction(abs(x) + 2) / 2**24 + Fraction(1, 2**149)
 
@@ -133,20 +140,51 @@ def test_a_row_is_normalised_by_the_root_of_its_lane_sum() -> None:
     lanes = [
         rounded(rounded(values[2 * i] ** 2) + rounded(values[2 * i + 1] ** 2)) for i in range(64)
     ]
-    total = rounded(tree(lanes) + number(gdn.EPSILON))
+    total = rounded(tree(lanes) + number(EPSILON))
     with localcontext() as context:
         context.prec = 40
         root = Fraction((Decimal(total.numerator) / Decimal(total.denominator)).sqrt())
     norm = rounded(root)
-    found = gdn.normalise(bits)[0]
+    found = normalise(bits)[0]
     assert [number(x) for x in found] == [rounded(x / norm) for x in values]
+
+
+def exact_gates(
+    a_log: np.ndarray, a: np.ndarray, dt_bias: np.ndarray, b: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return decay and beta [tokens, heads], exact up to one rounding, and -log(decay).
+
+    decay = exp(-exp(a_log)*softplus(a + dt_bias)), beta = 1/(1 + exp(-b)); softplus(x) is x
+    above 20. Shapes as those of ``gates``, which stays near these numbers: see ``gate_distance``.
+    """
+    x = (from_bf16(a) + from_bf16(dt_bias)).astype(np.float64)
+    low = np.log1p(np.exp(np.minimum(x, SOFTPLUS_LIMIT)))
+    softplus = np.where(x <= SOFTPLUS_LIMIT, low, x)
+    rate = np.exp(a_log.astype(np.float64)) * softplus
+    wide = from_bf16(b).astype(np.float64)
+    with np.errstate(under="ignore", over="ignore"):
+        decay = np.exp(-rate).astype(np.float32)
+        beta = (1 / (1 + np.exp(-wide))).astype(np.float32)
+    return decay, beta, rate
+
+
+def gate_distance(
+    rate: np.ndarray, a_log: np.ndarray, x: np.ndarray, b: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return how far decay and beta may be from the exact numbers, relative to these.
+
+    Each plain instruction is half to one unit of FP32 off; the exponentials multiply that by
+    their arguments. ``rate`` is -log(decay), ``x`` a + dt_bias.
+    """
+    decay = rate * (np.abs(x) + np.abs(a_log) + 16) + rate + 8
+    return decay * 2.0**-24, (np.abs(b).astype(np.float64) + 8) * 2.0**-24
 
 
 def test_the_gates_follow_their_definitions() -> None:
     a_log, dt_bias = np.array([-1.5, 2.0], np.float32), to_bf16(np.array([0.5, 30.0], np.float32))
     a = to_bf16(np.array([[-0.25, -3.0]], np.float32))
     b = to_bf16(np.array([[2.0, -90.0]], np.float32))
-    decay, beta, _ = gdn.exact_gates(a_log, a, dt_bias, b)
+    decay, beta, _ = exact_gates(a_log, a, dt_bias, b)
     softplus = (exp_decimal(Fraction(1, 4)), Fraction(27))
     with localcontext() as context:
         context.prec = 40
@@ -166,12 +204,12 @@ def test_rounded_gates_stay_near_the_exact_ones(is_second: bool) -> None:
     a_log = rng.uniform(-8, 3, 32).astype(np.float32)
     dt_bias = to_bf16(rng.uniform(-4, 4, 32).astype(np.float32))
     a, b = (to_bf16((rng.standard_normal((400, 32)) * 6).astype(np.float32)) for _ in range(2))
-    decay, beta, rate = gdn.exact_gates(a_log, a, dt_bias, b)
+    decay, beta, rate = exact_gates(a_log, a, dt_bias, b)
     with second_nearest() if is_second else nullcontext():
-        ours = gdn.gates(a_log, a, dt_bias, b)
+        ours = gates(a_log, a, dt_bias, b)
     x = from_bf16(a).astype(np.float64) + from_bf16(dt_bias)
     for found, exact, allowed in zip(
-        ours, (decay, beta), gdn.gate_distance(rate, a_log, x, from_bf16(b)), strict=True
+        ours, (decay, beta), gate_distance(rate, a_log, x, from_bf16(b)), strict=True
     ):
         apart = np.abs(found.astype(np.float64) - exact)
         assert (apart <= allowed * exact + 2.0**-148).all()
@@ -209,7 +247,7 @@ def test_the_recurrence_rounds_as_written(variant: int, row: int) -> None:
         for shape in ((1, 128, 128), (2, 1, 128), (2, 1, 128), (2, 1, 128))
     )
     decay, beta = rng.random((2, 1)).astype(np.float32), rng.random((2, 1)).astype(np.float32)
-    outputs, final = gdn.verify(state, qn, kn, v, decay, beta, variant)
+    outputs, final = verify(state, qn, kn, v, decay, beta, variant)
     mine = [number(x) for x in state[0, row]]
 
     def dot(side: str, vector: np.ndarray) -> Fraction:
@@ -230,13 +268,13 @@ def test_the_recurrence_rounds_as_written(variant: int, row: int) -> None:
 
 def test_the_convolution_rounds_products_and_keeps_its_history() -> None:
     x, weight, history = (from_bf16(bf16(*shape)) for shape in ((2, 1), (1, 4), (1, 3)))
-    outputs, windows = gdn.convolve(x, weight, history)
+    outputs, windows = convolve(x, weight, history)
     inputs = [number(value) for value in (*history[0], *x[:, 0])]
     w = [number(value) for value in weight[0]]
     for t in range(2):
         p = [rounded(inputs[t + j] * w[j], 8) for j in range(4)]
         total = rounded(rounded(rounded(p[0] + p[1]) + p[2]) + p[3])
-        power = number(gdn.exponential(np.array([-float(total)], np.float32))[0])
+        power = number(exponential(np.array([-float(total)], np.float32))[0])
         silu = rounded(rounded(total / rounded(1 + power)), 8)
         assert number(from_bf16(outputs[t])[0]) == silu
         assert [number(y) for y in from_bf16(windows[t])[0]] == inputs[t + 1 : t + 4]
@@ -248,7 +286,7 @@ def test_the_prefill_recurrence_goes_chunk_by_chunk() -> None:
     k, v, w = (from_bf16(bf16(66, 128, seed=n, scale=0.1)) for n in (1, 2, 3))
     g = -rng.random(66).astype(np.float32)
     start = from_bf16(bf16(128, 128, seed=4, scale=0.1))
-    states, corrected, final = gdn.prefill(k, v, w, g, start)
+    states, corrected, final = prefill(k, v, w, g, start)
     assert len(states) == 2
     wide = start.astype(np.float64)
     for part in (slice(0, 64), slice(64, 66)):
@@ -313,6 +351,6 @@ def test_unknown_words_are_refused(words: tuple[str, str, str], message: str) ->
 
 def test_every_scenario_names_its_kernargs_and_outputs() -> None:
     for tactic in ("router_bf16_verify_m16", "gdn_verify_precompute_m12", "gdn_qkvz_conv_m12"):
-        launch = scenario(tactic, "", SCENARIOS[tactic].cases[0])
+        launch = scenario(tactic, "", entry_of(tactic).cases[0])
         assert set(launch.expected) <= set(launch.values)
     assert junk("uint16", 2).tolist() == [0xA5A5, 0xA5A5]

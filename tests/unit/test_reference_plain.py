@@ -8,8 +8,8 @@ from decimal import Decimal, localcontext
 import numpy as np
 import pytest
 
-from netra_build.checkasm.numerics.formats import exp2
-from netra_build.checkasm.numerics.plain import (
+from netra_build.checkasm.numerics.arithmetic import (
+    exp2,
     plain_log2,
     plain_reciprocal,
     plain_square_root,

@@ -1,22 +1,33 @@
-"""Comparison of outputs with the reference, and guard zones around output buffers."""
+"""Comparison of one output with its expectation, bit by bit or within a bound."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from netra_build.checkasm.numerics.registry import Tolerance
+from netra_build.checkasm.numerics.formats import from_bf16
 from netra_build.core.errors import BadInput
 
 Array = npt.NDArray[Any]
-GUARD_PATTERN = (0xA5, 0x5A, 0xC3, 0x3C)
 SHOWN_ELEMENTS = 8
 _SIGNED = {1: np.int8, 2: np.int16, 4: np.int32, 8: np.int64}
 _FLOAT_BITS = {"float32", "float16", "float64", "uint16"}
+
+
+@dataclass(frozen=True)
+class Bound:
+    """How far an output may be from the expectation, and why.
+
+    An element passes within ``ulps`` representable values, or within ``floor``: an absolute
+    distance, one number or one for each element.
+    """
+
+    ulps: int = 0
+    floor: Any = 0.0
+    reason: str = ""
 
 
 @dataclass(frozen=True)
@@ -57,43 +68,40 @@ class Comparison:
         )
 
 
-def compare_arrays(name: str, expected: Array, got: Array, tolerance: Tolerance) -> Comparison:
-    """Compare two arrays of one shape and dtype, bit by bit or in ulps.
+def compare_arrays(name: str, wanted: Array, got: Array, bound: Bound | None = None) -> Comparison:
+    """Compare two arrays of one shape and dtype: bit by bit, or within a bound.
 
     An ulp counts representable values between two numbers (``uint16`` are bf16 bits, ``uint8``
     are compared as codes). Zeros of either sign are 0 ulp apart; an exact comparison sees every
     bit. ``BadInput`` when shape or dtype differ.
     """
-    if expected.shape != got.shape or expected.dtype != got.dtype:
+    if wanted.shape != got.shape or wanted.dtype != got.dtype:
         raise BadInput(
             f'output "{name}" has another shape or type',
-            expected=f"{expected.dtype} {list(expected.shape)}",
+            expected=f"{wanted.dtype} {list(wanted.shape)}",
             got=f"{got.dtype} {list(got.shape)}",
         )
-    left, right = _bits(expected), _bits(got)
-    distance = _distance(left, right, str(expected.dtype))
-    allowed = tolerance.ulps if tolerance.kind == "ulps" else 0
-    differs = (distance > allowed) if tolerance.kind == "ulps" else left != right
+    if bound is not None:
+        got = np.where(_is_near(wanted, got, bound.floor), wanted, got)
+    left, right = _bits(wanted), _bits(got)
+    distance = _distance(left, right, str(wanted.dtype))
+    differs = left != right if bound is None else distance > bound.ulps
     places = np.argwhere(differs)[:SHOWN_ELEMENTS]
     return Comparison(
         output=name,
-        elements=int(expected.size),
+        elements=int(wanted.size),
         differing=int(np.count_nonzero(differs)),
         largest_ulps=int(distance.max(initial=0)),
         first=tuple(_difference(tuple(map(int, p)), left, right, distance) for p in places),
     )
 
 
-def compare_outputs(
-    expected: Mapping[str, Array], got: Mapping[str, Array], tolerance: Tolerance
-) -> tuple[Comparison, ...]:
-    """Compare every expected output; ``BadInput`` when one is missing."""
-    results = []
-    for name, array in expected.items():
-        if name not in got:
-            raise BadInput(f'output "{name}" is missing')
-        results.append(compare_arrays(name, array, got[name], tolerance))
-    return tuple(results)
+def _is_near(wanted: Array, got: Array, floor: Any) -> npt.NDArray[np.bool_]:
+    if wanted.dtype == np.uint16:
+        wanted, got = from_bf16(wanted), from_bf16(got)
+    with np.errstate(invalid="ignore", over="ignore"):
+        distance = np.abs(wanted.astype(np.float64) - got.astype(np.float64))
+        return np.asarray(distance <= np.asarray(floor, np.float64))
 
 
 def _bits(array: Array) -> Array:
@@ -125,50 +133,3 @@ def _difference(index: tuple[int, ...], left: Array, right: Array, ulps: Array) 
         f"{int(right[index]):#0{digits + 2}x}",
         int(ulps[index]),
     )
-
-
-@dataclass(frozen=True)
-class Guarded:
-    """An output buffer with a pattern before and behind it.
-
-    ``buffer`` is the whole allocation as bytes, ``view`` the output inside it, which starts
-    ``start`` bytes into the buffer.
-    """
-
-    name: str
-    buffer: npt.NDArray[np.uint8]
-    start: int
-    size: int
-    view: Array
-
-    def broken(self) -> tuple[int, ...]:
-        """Return the offsets, from the output's start, of the first guard bytes overwritten."""
-        wrong = np.flatnonzero(self.buffer != _pattern(self.buffer.size))
-        outside = wrong[(wrong < self.start) | (wrong >= self.start + self.size)]
-        return tuple(int(at) - self.start for at in outside[:SHOWN_ELEMENTS])
-
-    def fault(self) -> str:
-        """Return one line when a guard zone was written, else an empty string."""
-        places = self.broken()
-        if not places:
-            return ""
-        shown = ", ".join(str(at) for at in places)
-        return f'output "{self.name}": guard zone written at byte {shown} from its start'
-
-
-def guarded_output(
-    name: str, dtype: str, shape: tuple[int, ...], *, before: int = 256, behind: int = 256
-) -> Guarded:
-    """Return a buffer for an output, filled with the guard pattern everywhere.
-
-    ``before`` and ``behind`` are bytes and multiples of 16, so that the output stays aligned.
-    """
-    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
-    buffer = _pattern(before + size + behind)
-    view = buffer[before : before + size].view(dtype).reshape(shape)
-    return Guarded(name, buffer, before, size, view)
-
-
-def _pattern(size: int) -> npt.NDArray[np.uint8]:
-    repeated = np.resize(np.array(GUARD_PATTERN, np.uint8), max(size, len(GUARD_PATTERN)))
-    return np.ascontiguousarray(repeated[:size])

@@ -1,4 +1,4 @@
-"""Number formats and single-rounded arithmetic, vectorised and exact.
+"""Number formats and the stored order of weights, vectorised and exact.
 
 Names: e4m3fn bytes are ``uint8`` codes of OCP FP8 (bias 7, largest 448, no infinities), bf16 bits
 are ``uint16``. Everything else is float32. Denormals are kept throughout.
@@ -6,16 +6,11 @@ are ``uint16``. Everything else is float32. Denormals are kept throughout.
 
 from __future__ import annotations
 
-from decimal import Decimal, localcontext
-
 import numpy as np
 import numpy.typing as npt
 
-from netra_build.checkasm.numerics.plain import delivered
-
 F32 = npt.NDArray[np.float32]
 F64 = npt.NDArray[np.float64]
-F32Like = F32 | np.float32
 Codes = npt.NDArray[np.uint8]
 Bits = npt.NDArray[np.uint16]
 
@@ -80,77 +75,13 @@ def round_bf16(values: F32) -> F32:
     return from_bf16(to_bf16(values))
 
 
-def reciprocal(values: F32) -> F32:
-    """Return 1/x, correctly rounded: one float64 division has enough bits to round twice."""
-    with np.errstate(divide="ignore", over="ignore"):
-        return (1.0 / values.astype(np.float64)).astype(np.float32)
+def unshuffle_n16k16(stored: Codes) -> Codes:
+    """Return the logical codes [..., N, K] of weights that are stored shuffled by n16k16.
 
-
-def divide(numerator: F32, denominator: F32) -> F32:
-    """Return the correctly rounded quotient."""
-    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        quotient = numerator.astype(np.float64) / denominator.astype(np.float64)
-        return quotient.astype(np.float32)
-
-
-def exp2(values: F32) -> F32:
-    """Return 2**x as v_exp delivers it: correctly rounded, unless ``plain`` says otherwise.
-
-    float64 decides unless its result lies within a few units of the middle between two float32
-    numbers; those are computed again with 60 digits.
+    N is a multiple of 16, K of 32. Within 16 rows, each run of 32 K is stored as two halves of
+    16 K; within a half, row after row.
     """
-    with np.errstate(over="ignore", under="ignore"):
-        wide = np.exp2(values.astype(np.float64))
-        low = np.nextafter(wide, 0.0)
-        high = np.nextafter(wide, np.inf)
-        for _ in range(3):
-            low, high = np.nextafter(low, 0.0), np.nextafter(high, np.inf)
-        result = wide.astype(np.float32)
-        unsure = low.astype(np.float32) != high.astype(np.float32)
-        unsure &= values != np.rint(values)
-    for index in np.argwhere(unsure):
-        place = tuple(index)
-        result[place] = _exp2_exact(float(values[place]))
-    return delivered(result, wide)
-
-
-def _exp2_exact(value: float) -> np.float32:
-    """Round 2**value once, from a decimal with 60 digits (the result is never a tie)."""
-    with localcontext() as context:
-        context.prec = 60
-        exact = (Decimal(2).ln() * Decimal(value)).exp()
-        middle = np.float32(float(exact))
-        neighbours = [np.nextafter(middle, np.float32(way)) for way in (-np.inf, np.inf)]
-        finite = [x for x in (middle, *neighbours) if np.isfinite(x)]
-        return np.float32(min(finite, key=lambda x: abs(Decimal(float(x)) - exact)))
-
-
-def fma(a: F32, b: F32, c: F32) -> F32:
-    """Return a*b + c with one rounding.
-
-    The product is exact in float64; the sum is rounded to odd there, which keeps the second
-    rounding to float32 from seeing a false tie.
-    """
-    product = a.astype(np.float64) * b.astype(np.float64)
-    addend = c.astype(np.float64)
-    with np.errstate(invalid="ignore", over="ignore"):
-        total = product + addend
-        back = total - product
-        error = (product - (total - back)) + (addend - back)
-        is_even = (total.view(np.int64) & 1) == 0
-        inexact = (error != 0) & np.isfinite(total) & np.isfinite(error)
-        toward = np.where(error > 0, np.inf, -np.inf)
-        odd = np.where(inexact & is_even, np.nextafter(total, toward), total)
-        return odd.astype(np.float32)
-
-
-def multiply(a: F32Like, b: F32Like) -> F32:
-    """Return the product rounded once to float32, without numpy's warnings."""
-    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        return np.multiply(a, b, dtype=np.float32)
-
-
-def add(a: F32Like, b: F32Like) -> F32:
-    """Return the sum rounded once to float32, without numpy's warnings."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        return np.add(a, b, dtype=np.float32)
+    *lead, rows, columns = stored.shape
+    tiled = stored.reshape(*lead, rows // 16, columns // 32, 2, 16, 16)
+    order = np.moveaxis(tiled, -2, -4)
+    return np.ascontiguousarray(order).reshape(stored.shape)

@@ -1,40 +1,25 @@
-"""One launch with its expected outputs: what a kernel is run with and compared against."""
+"""One launch with its expected outputs, and what a statement says of its tactic."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 from zlib import crc32
 
 import numpy as np
-import numpy.typing as npt
 
-from netra_build.checkasm.numerics.compare import Comparison, compare_arrays
-from netra_build.checkasm.numerics.formats import from_bf16
-from netra_build.checkasm.numerics.registry import Tolerance
+from netra_build.checkasm.numerics.compare import Array, Bound, Comparison, compare_arrays
 
-Array = npt.NDArray[Any]
 JUNK_BYTE = 0xA5
-EXACT = Tolerance()
+Values = dict[str, Array | int]
+"""Kernargs in order: arrays for pointers, integers for values."""
 
-
-@dataclass(frozen=True)
-class Bound:
-    """How far an output may be from the expectation, and why.
-
-    An element passes within ``ulps`` representable values, or within ``floor``: an absolute
-    distance, one number or one for each element.
-    """
-
-    ulps: int = 0
-    floor: Any = 0.0
-    reason: str = ""
+Extent = tuple[int, int, int]
 
 
 @dataclass(frozen=True)
 class Scenario:
-    """One launch. ``values`` are the kernargs in order: arrays for pointers, integers for values.
+    """One launch.
 
     ``grid`` counts work-groups, ``block`` work-items. ``expected`` holds every array that the
     kernel writes, as it has to be afterwards, untouched elements included. An output that
@@ -45,8 +30,8 @@ class Scenario:
     tactic: str
     specialization: Mapping[str, int]
     values: Mapping[str, Array | int]
-    grid: tuple[int, int, int]
-    block: tuple[int, int, int]
+    grid: Extent
+    block: Extent
     expected: Mapping[str, Array]
     bounds: Mapping[str, Bound] = field(default_factory=dict)
     is_second_nearest: bool = False
@@ -54,30 +39,46 @@ class Scenario:
 
     def compare(self, outputs: Mapping[str, Array]) -> tuple[Comparison, ...]:
         """Compare the arrays after a run with the expectation, output by output."""
-        results = []
-        for name, wanted in self.expected.items():
-            bound = self.bounds.get(name)
-            got = outputs[name]
-            if bound is None:
-                results.append(compare_arrays(name, wanted, got, EXACT))
-                continue
-            tolerance = Tolerance("ulps", bound.ulps, bound.reason)
-            near = np.where(_is_near(wanted, got, bound.floor), wanted, got)
-            results.append(compare_arrays(name, wanted, near, tolerance))
-        return tuple(results)
+        return tuple(
+            compare_arrays(name, wanted, outputs[name], self.bounds.get(name))
+            for name, wanted in self.expected.items()
+        )
 
 
-Maker = Callable[[str, Mapping[str, int], str, int], Scenario]
-"""Takes tactic id, constants, input case and seed."""
+@dataclass(frozen=True)
+class Asked:
+    """Which launch is asked for: tactic id, constants, input case and seed."""
+
+    tactic: str
+    specialization: Mapping[str, int]
+    case: str
+    seed: int
+
+    def rng(self) -> np.random.Generator:
+        """Return the generator of this tactic, case and seed."""
+        return generator(self.tactic, self.case, self.seed)
+
+    def launch(
+        self,
+        values: Mapping[str, Array | int],
+        grid: Extent,
+        block: Extent,
+        expected: Mapping[str, Array],
+        bounds: Mapping[str, Bound] | None = None,
+    ) -> Scenario:
+        """Return the launch with these kernargs and expected outputs."""
+        label = f"{self.tactic}/{self.case}/{self.seed}"
+        named = (label, self.tactic, self.specialization)
+        return Scenario(*named, values, grid, block, expected, bounds or {})
 
 
 @dataclass(frozen=True)
 class Entry:
     """What makes the launches of a tactic, its cases, and its specializations by variant name."""
 
-    make: Maker
+    make: Callable[[Asked], Scenario]
     cases: tuple[str, ...]
-    specializations: Mapping[str, Mapping[str, int]]
+    specializations: Mapping[str, Mapping[str, int]] = field(default_factory=lambda: {"": {}})
 
 
 def generator(*words: str | int) -> np.random.Generator:
@@ -92,9 +93,12 @@ def junk(dtype: str, *shape: int) -> Array:
     return filled
 
 
-def _is_near(wanted: Array, got: Array, floor: Any) -> npt.NDArray[np.bool_]:
-    if wanted.dtype == np.uint16:
-        wanted, got = from_bf16(wanted), from_bf16(got)
-    with np.errstate(invalid="ignore", over="ignore"):
-        distance = np.abs(wanted.astype(np.float64) - got.astype(np.float64))
-        return np.asarray(distance <= np.asarray(floor, np.float64))
+def bits_of(value: np.float32) -> int:
+    """Return an FP32 number as the integer that its kernarg holds."""
+    return int(np.float32(value).view(np.uint32))
+
+
+def with_junk_above(low: Array, rng: np.random.Generator) -> Array:
+    """Return 64-bit numbers whose low dwords are ``low`` and whose high dwords mean nothing."""
+    high = rng.integers(0, 2**31, low.shape, dtype=np.int64) << np.int64(32)
+    return low.astype(np.int64) | high

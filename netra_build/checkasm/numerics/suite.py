@@ -1,18 +1,56 @@
-"""The launches that a tactic has to pass: quick ones for every build, long ones on request."""
+"""Every tactic that has a statement, and the launches that it has to pass.
+
+What is declared in ``tactics`` is read here without importing it, so that a plan, which asks
+whether there is a statement, needs no numpy.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, TypeVar
 
-from netra_build.checkasm.numerics.plain import second_nearest
-from netra_build.checkasm.numerics.scenario import Entry, Scenario
-from netra_build.checkasm.numerics.scenarios import SCENARIOS
+from netra_build.checkasm.numerics import tactics
 from netra_build.core.errors import BadInput
+from netra_build.core.members import declared_in
 from netra_build.core.nearest import nearest_hint
+
+if TYPE_CHECKING:
+    from netra_build.checkasm.numerics.scenario import Entry, Scenario
 
 RANDOM = "random"
 SECOND = "second_nearest"
+T = TypeVar("T")
+
+
+@cache
+def stated_tactics() -> Mapping[str, str]:
+    """Return the ids of all tactics that have a statement, each with its module in ``tactics``."""
+    return declared_in(tactics.__name__, "TACTICS")
+
+
+def entry_of(tactic: str) -> Entry:
+    """Return the entry of a tactic id; ``BadInput`` with the nearest known one."""
+    if tactic not in stated_tactics():
+        hint = nearest_hint(tactic, stated_tactics())
+        raise BadInput(f'no numeric contract for "{tactic}"', hint=hint)
+    module = import_module(f"{tactics.__name__}.{stated_tactics()[tactic]}")
+    entry: Entry = module.TACTICS[tactic] if hasattr(module, "TACTICS") else module.ENTRY
+    return entry
+
+
+def scenario(tactic: str, variant: str = "", case: str = RANDOM, seed: int = 1) -> Scenario:
+    """Return one launch; the same words always give the same bytes.
+
+    ``variant`` names a specialization (``waves4``). ``BadInput`` names the nearest known word.
+    """
+    _known(stated_tactics(), tactic, "tactic", "reference")
+    entry = entry_of(tactic)
+    specialization = _known(entry.specializations, variant, "variant", tactic)
+    _known(dict.fromkeys(entry.cases), case, "input case", tactic)
+    return _made(entry, tactic, specialization, case, seed)
 
 
 def launches(
@@ -25,10 +63,10 @@ def launches(
     entry = entry_of(tactic)
     chosen = _specialization(entry, tactic, specialization)
     for seed in seeds:
-        yield entry.make(tactic, chosen, RANDOM, seed)
+        yield _made(entry, tactic, chosen, RANDOM, seed)
     for case in entry.cases:
         if case != RANDOM:
-            yield entry.make(tactic, chosen, case, seeds[0])
+            yield _made(entry, tactic, chosen, case, seeds[0])
 
 
 def second_launches(
@@ -38,20 +76,30 @@ def second_launches(
 
     They tell nothing more about a kernel without such instructions. Raises what ``launches`` does.
     """
+    from netra_build.checkasm.numerics.arithmetic import second_nearest
+
     entry = entry_of(tactic)
     chosen = _specialization(entry, tactic, specialization)
     for case in cases:
         with second_nearest():
-            made = entry.make(tactic, chosen, case, seed)
+            made = _made(entry, tactic, chosen, case, seed)
         label = f"{tactic}/{case}_{SECOND}/{seed}"
         yield replace(made, label=label, is_second_nearest=True)
 
 
-def entry_of(tactic: str) -> Entry:
-    """Return the entry of a tactic id; ``BadInput`` with the nearest known one."""
-    if tactic not in SCENARIOS:
-        raise BadInput(f'no numeric contract for "{tactic}"', hint=nearest_hint(tactic, SCENARIOS))
-    return SCENARIOS[tactic]
+def _made(
+    entry: Entry, tactic: str, specialization: Mapping[str, int], case: str, seed: int
+) -> Scenario:
+    from netra_build.checkasm.numerics.scenario import Asked
+
+    return entry.make(Asked(tactic, specialization, case, seed))
+
+
+def _known(table: Mapping[str, T], name: str, what: str, location: str) -> T:
+    if name not in table:
+        hint = nearest_hint(name, table)
+        raise BadInput(f'unknown {what} "{name}"', location=location, hint=hint)
+    return table[name]
 
 
 def _specialization(entry: Entry, tactic: str, asked: Mapping[str, int]) -> Mapping[str, int]:

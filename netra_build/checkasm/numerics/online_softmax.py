@@ -1,4 +1,4 @@
-"""Numpy statement of the extend attention kernels: FP8 prefix, BF16 new tokens, online softmax.
+"""Online softmax over FP8 and BF16 keys, as the attention kernels share it.
 
 Every rounding point of the contract is a rounding here, in this order: scores in FP32 by steps of
 the head dimension, the scale, the difference to the running maximum, the exponential, FP8 or BF16
@@ -15,29 +15,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from netra_build.checkasm.numerics.formats import (
-    F32,
-    Bits,
-    Codes,
-    add,
-    divide,
-    exp2,
-    fma,
-    from_bf16,
-    from_e4m3,
-    multiply,
-    round_bf16,
-    to_bf16,
-    to_e4m3,
-)
+from netra_build.checkasm.numerics.arithmetic import LOG2E, add, divide, exp2, fma, multiply
+from netra_build.checkasm.numerics.formats import F32, from_e4m3, to_e4m3
 
-LOG2E = np.float32(1.4426950408889634)
 FLOOR = np.float32(-1e20)
 """Running maximum before the first key: a tile that the window hides wholly leaves it there."""
 
-PREFIX_TILE = 64
 PREFIX_DIMENSIONS = 128
-TAIL_DIMENSIONS = 32
 KEYS_PER_PRODUCT = 32
 
 
@@ -129,17 +113,24 @@ def hide(scores: F32, visible: npt.NDArray[np.bool_]) -> F32:
 
 
 def attend_prefix(
-    state: OnlineSoftmax, q: F32, keys: F32, values: F32, scale: np.float32, window: int | None
+    state: OnlineSoftmax,
+    q: F32,
+    keys: F32,
+    values: F32,
+    scale: np.float32,
+    *,
+    tile: int,
+    window: int | None = None,
 ) -> None:
-    """Take in a prefix of n keys: q [T, D] rounded to FP8 inside, keys and values [n, D].
+    """Take in n keys, ``tile`` at a time: q [T, D] rounded to FP8 inside, keys and values [n, D].
 
     With a window, prefix key j is visible to token t if n + t <= j + window; tiles without any
     visible key are skipped.
     """
     count, tokens = len(keys), len(q)
     q8 = round_fp8(q)
-    for first in range(0, count, PREFIX_TILE):
-        last = min(first + PREFIX_TILE, count)
+    for first in range(0, count, tile):
+        last = min(first + tile, count)
         scores = multiply(product(q8, keys[first:last].T, None, PREFIX_DIMENSIONS), scale)
         if window is not None:
             reach = np.arange(first, last)[None, :] + window
@@ -151,71 +142,3 @@ def attend_prefix(
         state.accumulator = product(
             weights, values[first:last], state.accumulator, KEYS_PER_PRODUCT
         )
-
-
-def attend_new_tokens(
-    state: OnlineSoftmax, q: F32, keys: F32, values: F32, scale: np.float32
-) -> None:
-    """Take in the T new tokens: q, keys, values [T, D] in BF16; token t sees tokens 0 .. t."""
-    tokens = len(q)
-    scores = multiply(product(q, keys.T, None, TAIL_DIMENSIONS), scale)
-    scores = hide(scores, np.tril(np.ones((tokens, tokens), np.bool_)))
-    weights = round_bf16(state.probabilities(scores))
-    state.accumulator = product(weights, values, state.accumulator, KEYS_PER_PRODUCT)
-
-
-@dataclass(frozen=True)
-class ExtendShape:
-    """What tells the extend kernels apart: heads, head dimension and the prefix window."""
-
-    query_heads: int
-    kv_heads: int
-    dimensions: int
-    window: int | None = None
-
-
-GQA4 = ExtendShape(32, 8, 128, 4095)
-GQA8 = ExtendShape(16, 2, 256)
-
-
-@dataclass(frozen=True)
-class ExtendInputs:
-    """Inputs of an extend kernel.
-
-    q BF16 [tokens, query heads, D]; k_ext, v_ext BF16 [tokens, KV heads, D]; k_buf, v_buf FP8
-    [slots, KV heads, D]; qo_indptr, kv_indptr [B + 1]; kv_indices [prefix keys].
-    """
-
-    q: Bits
-    k_ext: Bits
-    v_ext: Bits
-    k_buf: Codes
-    v_buf: Codes
-    qo_indptr: npt.NDArray[np.int64]
-    kv_indptr: npt.NDArray[np.int32]
-    kv_indices: npt.NDArray[np.int64]
-    sm_scale: np.float32
-
-
-def attention_extend(shape: ExtendShape, inputs: ExtendInputs, out: Bits) -> Bits:
-    """Return ``out`` [tokens, query heads, D] in BF16 with the rows of all sequences replaced."""
-    result = out.copy()
-    q, k_ext, v_ext = (from_bf16(x) for x in (inputs.q, inputs.k_ext, inputs.v_ext))
-    for sequence in range(len(inputs.qo_indptr) - 1):
-        first, last = (int(x) for x in inputs.qo_indptr[sequence : sequence + 2])
-        begin, end = (int(x) for x in inputs.kv_indptr[sequence : sequence + 2])
-        slots = inputs.kv_indices[begin:end]
-        if first == last:
-            continue
-        for head in range(shape.query_heads):
-            kv = head // (shape.query_heads // shape.kv_heads)
-            state = OnlineSoftmax.empty(last - first, shape.dimensions)
-            queries = q[first:last, head]
-            keys = from_e4m3(inputs.k_buf[slots, kv])
-            values = from_e4m3(inputs.v_buf[slots, kv])
-            attend_prefix(state, queries, keys, values, inputs.sm_scale, shape.window)
-            attend_new_tokens(
-                state, queries, k_ext[first:last, kv], v_ext[first:last, kv], inputs.sm_scale
-            )
-            result[first:last, head] = to_bf16(state.quotient())
-    return result

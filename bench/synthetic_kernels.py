@@ -18,7 +18,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from netra_build.asm.source.published_scan import source_closure_sha256
+from netra_build.asm.source.includes import source_closure_sha256
 
 ROOT = Path(__file__).resolve().parent.parent
 TEMPLATES = "kernels/gfx950/templates"

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 
-from netra_build.asm.source.include_walk import walk_includes
+from netra_build.asm.source.includes import walk_includes
 from netra_build.asm.source.source_file import read_source
 from netra_build.core.canonical_json import Json, parse_object
 from netra_build.core.digests import sha256_hex

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from netra_build.asm.source.closure import Closure, include_closure
-from netra_build.asm.source.computational import computational_identity
-from netra_build.asm.source.flatten import flat_blocks
-from netra_build.asm.source.prune import prune_blocks
+from netra_build.asm.source.closure import Closure, computational_identity, include_closure
+from netra_build.asm.source.flatten import flat_blocks, prune_blocks
 from netra_build.build.graph.actions import Inputs, Outputs, Parameters, Stage
 from netra_build.core.canonical_json import Json, pretty_bytes
 from netra_build.core.digests import sha256_hex

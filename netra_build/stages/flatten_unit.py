@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from netra_build.asm.source.closure import Closure
-from netra_build.asm.source.flatten import flatten
-from netra_build.asm.source.prune import prune_macros
+from netra_build.asm.source.flatten import flatten, prune_macros
 from netra_build.build.graph.actions import Inputs, Outputs, Parameters, Stage
 
 

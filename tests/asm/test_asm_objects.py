@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from published_gaps import guard_requirements, published_gaps
 
 from netra_build.asm.objects.code_object import read_code_object
 from netra_build.asm.objects.disassembly import parse_disassembly
@@ -17,7 +18,6 @@ from netra_build.asm.objects.notes_text import notes_text
 from netra_build.asm.objects.rename import rename_symbols
 from netra_build.asm.objects.rewrite import rewrite, strip
 from netra_build.asm.source.closure import Closure, include_closure
-from netra_build.asm.source.computational import guard_requirements, published_gaps
 from netra_build.asm.source.flatten import flatten
 from netra_build.asm.tools.toolchain import Toolchain
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from netra_build.asm.source.bounded_cache import BoundedCache
+from netra_build.asm.source.source_file import BoundedCache
 
 
 def asked(cache: BoundedCache[str, str], names: str, cost: int = 4) -> list[str]:

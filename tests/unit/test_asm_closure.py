@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 
 import pytest
+from published_gaps import published_closure
 
-from netra_build.asm.source import include_walk
+from netra_build.asm.source import includes
 from netra_build.asm.source.closure import include_closure
-from netra_build.asm.source.published_scan import (
+from netra_build.asm.source.includes import (
     Requirement,
     normalised_text,
-    published_closure,
     published_computational_sha256,
     published_requirements,
     source_closure_sha256,
@@ -146,8 +146,8 @@ def test_too_many_files_are_refused():
 
 def test_too_many_bytes_are_refused(monkeypatch, is_full):
     """The sample counts to a smaller bound, in the same code."""
-    most = include_walk.MAX_CLOSURE_BYTES if is_full else 1 << 20
-    monkeypatch.setattr(include_walk, "MAX_CLOSURE_BYTES", most)
+    most = includes.MAX_CLOSURE_BYTES if is_full else 1 << 20
+    monkeypatch.setattr(includes, "MAX_CLOSURE_BYTES", most)
     padding = b" " * (most // 8)
 
     def read(name: str) -> bytes:

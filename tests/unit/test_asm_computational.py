@@ -4,15 +4,10 @@ from __future__ import annotations
 
 import pytest
 from blake3 import blake3
+from published_gaps import Gap, guard_requirements, published_gaps
 
-from netra_build.asm.source.closure import Closure, include_closure
-from netra_build.asm.source.computational import (
-    Gap,
-    computational_identity,
-    guard_requirements,
-    published_gaps,
-)
-from netra_build.asm.source.published_scan import Requirement
+from netra_build.asm.source.closure import Closure, computational_identity, include_closure
+from netra_build.asm.source.includes import Requirement
 from netra_build.core.errors import BadInput
 
 BASE = {

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from netra_build.asm.source.lexer import decode_source, lex, lex_source, macro_names
-from netra_build.asm.source.statement import Kind, Statement, collapse_blanks, split_labels
+from netra_build.asm.source.lexer import lex, lex_source
+from netra_build.asm.source.statement import (
+    Kind,
+    Statement,
+    collapse_blanks,
+    decode_source,
+    macro_names,
+    split_labels,
+)
 from netra_build.core.errors import BadInput
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from netra_build.asm.source.source_file import GuardSpan, read_source
+from netra_build.asm.source.include_rules import GuardSpan
+from netra_build.asm.source.source_file import read_source
 from netra_build.core.errors import BadInput
 
 

@@ -6,12 +6,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from netra_build.asm.source.include_walk import Reader, walk_includes
-from netra_build.asm.source.published_scan import (
+from netra_build.asm.source.includes import (
+    Reader,
     published_computational_sha256,
     source_closure_sha256,
+    walk_includes,
 )
-from netra_build.asm.source.source_file import PlainSource, SourceFile, plain_source
+from netra_build.asm.source.source_file import INCLUDED, PlainSource, SourceFile, plain_source
+from netra_build.core.digests import blake3_hex
 from netra_build.core.errors import BadInput
 
 
@@ -91,3 +93,23 @@ def refuse_shared_guards(files: Sequence[SourceFile]) -> None:
                 expected="one place",
                 got=", ".join(places[:4]),
             )
+
+
+def computational_identity(closure: Closure) -> str:
+    """Return the BLAKE3 over the closure's statements, file by file in order of traversal.
+
+    Comments, blanks, file names, include paths, debug lines and debug sections are no part of
+    it; an include counts as the index of the file that it opens.
+    """
+    index_by_name = {name: str(index) for index, name in enumerate(closure.names)}
+    files = (_identity_text(file, index_by_name) for file in closure.files)
+    return blake3_hex(f"[{','.join(files)}]\n".encode())
+
+
+def _identity_text(file: SourceFile, index_by_name: Mapping[str, str]) -> str:
+    """Return one file's statements as a canonical JSON list, each include as a number."""
+    if not file.includes:
+        return file.computed_text
+    numbers = [index_by_name[include.name] for include in file.includes]
+    parts = file.computed_text.split(INCLUDED)
+    return "".join(part for pair in zip(parts, [*numbers, ""], strict=True) for part in pair)

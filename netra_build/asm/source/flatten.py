@@ -1,14 +1,26 @@
-"""The flat unit: one self-contained text, so that assembling needs no other file."""
+"""The flat unit: one self-contained text, so that assembling needs no other file.
+
+Macros that it cannot reach are dropped, so that what it does not use cannot change it. A macro
+counts as reached when its name stands anywhere in text that is reached: as a statement's first
+word, as an argument, or as the fixed parts of a word that an expansion completes. More may be kept
+than is called. What could be called and still be missed - a name that is put together of arguments
+alone and passed on as an argument - is refused by the assembler as unknown, because only names
+with a capital letter, which no instruction has, are dropped.
+"""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from netra_build.asm.source.blocks import Block, macro_blocks
 from netra_build.asm.source.closure import Closure, refuse_shared_guards
-from netra_build.asm.source.macro_blocks import Block
-from netra_build.asm.source.source_file import Include, Piece, SourceFile, read_source
+from netra_build.asm.source.include_rules import Include
+from netra_build.asm.source.lexer import lex
+from netra_build.asm.source.source_file import Piece, SourceFile, read_source
+from netra_build.asm.source.statement import decode_source, macro_names
 from netra_build.core.errors import BadInput
 
 MAX_UNIT_BYTES = 32 * 1024 * 1024
@@ -33,6 +45,25 @@ def flat_blocks(instance_source: bytes, closure: Closure, location: str = "unit.
     main = read_source(location, instance_source, closure.macros)
     refuse_shared_guards((*closure.files, main))
     return _Flattening({file.name: file for file in closure.files}).run(main)
+
+
+def prune_macros(flat: bytes, location: str) -> bytes:
+    """Return the flat unit without the macros that nothing reaches; order and text are kept."""
+    statements = lex(flat, location, macro_names(decode_source(flat, location)))
+    return prune_blocks(macro_blocks(statements))
+
+
+def prune_blocks(blocks: Iterable[Block]) -> bytes:
+    """Return the flat unit of these blocks without the macros that nothing reaches."""
+    all_blocks = list(blocks)
+    waiting = [block for block in all_blocks if block.macro == block.macro.lower()]
+    dropped = [block for block in all_blocks if block.macro != block.macro.lower()]
+    while waiting and dropped:
+        reached = _reached({block.macro for block in dropped}, waiting)
+        waiting = [block for block in dropped if block.macro in reached]
+        dropped = [block for block in dropped if block.macro not in reached]
+    gone = set(map(id, dropped))
+    return "".join([block.text for block in all_blocks if id(block) not in gone]).encode("utf-8")
 
 
 @dataclass
@@ -102,3 +133,14 @@ class _Flattening:
                 expected=f"at most {MAX_UNIT_BYTES} bytes",
                 got="more",
             )
+
+
+def _reached(macros: set[str], blocks: Iterable[Block]) -> set[str]:
+    """Return those of the macros whose name stands in a block, or may when it is expanded."""
+    reached: set[str] = set()
+    patterns: set[re.Pattern[str]] = set()
+    for block in blocks:
+        reached |= macros & block.words
+        patterns |= block.patterns
+    left = macros - reached
+    return reached | {macro for macro in left if any(p.fullmatch(macro) for p in patterns)}

@@ -1,8 +1,4 @@
-"""The assembly text that we accept, cut into statements: strings, comments, lines and labels.
-
-The language is that of LLVM's assembler for AMDGPU: ``//`` and ``;`` start a comment, ``/* */``
-is a blank, ``#`` comments a line that starts with it, and only a line's end separates statements.
-"""
+"""The assembly text that we accept, cut into statements; most lines are of one plain statement."""
 
 from __future__ import annotations
 
@@ -16,18 +12,20 @@ from netra_build.asm.source.statement import (
     METADATA_START,
     REPEAT_ENDS,
     REPEATS,
+    Cursor,
     Kind,
+    Logical,
     Statement,
     classify,
+    decode_source,
+    macro_names,
     make_statement,
+    metadata_line,
     split_labels,
     takes_text,
 )
 from netra_build.core.errors import BadInput
 
-MAX_SOURCE_BYTES = 16 * 1024 * 1024
-
-_PLAIN = re.compile(r"[\t -~]*")
 _PLAIN_STRING = r'"[ !#-\[\]-~]*+"'
 _SIMPLE = re.compile(
     r"[ \t]*+([A-Za-z_.][A-Za-z0-9_.$]*+)"
@@ -47,25 +45,7 @@ directive, so that it is its own statement unless the word is a macro; of any ot
 _NOTHING = re.compile(r"[ \t]*+(?:\Z|//|;|#)")
 """A line without any statement, as far as its beginning tells."""
 
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:\\.|[^\\\'])\'|//|;|/\*|["\']')
-_METADATA_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|//|;|/\*|"')
 _DIRECTIVE, _PLAIN_KIND = Kind.DIRECTIVE, Kind.INSTRUCTION
-_CONTROL = re.compile(r"[\x01-\x08\x0a-\x1f\x7f]")
-_BEYOND_ASCII = re.compile(r"[^\x00-\x7f]")
-_MACRO_LINE = re.compile(r"[ \t]*\.macro[ \t]+([^\s,]+)(.*)", re.IGNORECASE)
-_BLOCK_SCALAR = re.compile(r"[:-][ \t]+[|>][-+0-9]*[ \t]*$")
-_YAML_COMMENT = re.compile(r"(?:^|[ \t])#")
-
-
-@dataclass(frozen=True)
-class _Logical:
-    """One statement's text with comments cut out, and where it begins."""
-
-    line: int
-    text: str
-    has_comment: bool
-    has_inner_comment: bool = False
-    """Whether a block comment stands behind the statement's first character."""
 
 
 @dataclass(frozen=True)
@@ -81,40 +61,6 @@ class Lexed:
     """The macros that the source itself may define, as ``macro_names`` returns them."""
     heads: frozenset[str]
     """Every word that would call a macro of that name, as it is written."""
-
-
-def decode_source(data: bytes, location: str) -> list[str]:
-    """Return the lines of a source without line ends; ``BadInput`` with file and line otherwise.
-
-    Refused: more than ``MAX_SOURCE_BYTES``, NUL bytes, invalid UTF-8, a carriage return that ends
-    no line.
-    """
-    if len(data) > MAX_SOURCE_BYTES:
-        raise BadInput(
-            "source is too large",
-            location=location,
-            expected=f"at most {MAX_SOURCE_BYTES} bytes",
-            got=len(data),
-        )
-    plain = data.replace(b"\r\n", b"\n")
-    for byte, name in ((b"\0", "a NUL byte"), (b"\r", "a carriage return that ends no line")):
-        if byte in plain:
-            line = plain.count(b"\n", 0, plain.index(byte)) + 1
-            raise BadInput(f"source holds {name}", location=f"{location}:{line}")
-    try:
-        return plain.decode("utf-8").split("\n")
-    except UnicodeDecodeError as error:
-        line = plain.count(b"\n", 0, error.start) + 1
-        raise BadInput("source is not valid UTF-8", location=f"{location}:{line}") from None
-
-
-def macro_names(lines: list[str]) -> dict[str, bool]:
-    """Return every macro that a text may define and whether it takes the rest of the line."""
-    return {
-        match[1]: ":vararg" in match[2].lower()
-        for line in lines
-        if (".m" in line or ".M" in line) and (match := _MACRO_LINE.match(line))
-    }
 
 
 def lex(data: bytes, location: str, macros: Mapping[str, bool]) -> tuple[Statement, ...]:
@@ -166,7 +112,7 @@ class _Reading:
     def __init__(self, lines: list[str], location: str, known: Mapping[str, bool]) -> None:
         self.location = location
         self.known = known
-        self.cursor = _Cursor(lines, location)
+        self.cursor = Cursor(lines, location)
         self.statements: list[Statement] = []
         self.texts: list[str] = []
         self.commented: list[int] = []
@@ -201,7 +147,7 @@ class _Reading:
             else:
                 self._unusual(cursor.statement())
 
-    def _unusual(self, logical: _Logical) -> None:
+    def _unusual(self, logical: Logical) -> None:
         """Add the labels and the statement of a line that holds more than plain words."""
         labels, text = split_labels(logical.text)
         for label in labels:
@@ -221,7 +167,7 @@ class _Reading:
         cursor = self.cursor
         while cursor.has_more():
             number = cursor.number
-            text = _metadata_line(cursor.take(), f"{self.location}:{number}")
+            text = metadata_line(cursor.take(), f"{self.location}:{number}")
             if text.strip() == METADATA_END:
                 end = Statement(number, _DIRECTIVE, METADATA_END, "", METADATA_END, self.depth)
                 return self._add(end, "")
@@ -246,7 +192,7 @@ class _Reading:
 
 
 def _refuse_unclear(
-    statement: Statement, logical: _Logical, labels: tuple[str, ...], location: str
+    statement: Statement, logical: Logical, labels: tuple[str, ...], location: str
 ) -> None:
     place = f"{location}:{logical.line}"
     if logical.has_inner_comment and takes_text(statement):
@@ -257,87 +203,3 @@ def _refuse_unclear(
         )
     if labels and statement.name == METADATA_START:
         raise BadInput("metadata block must begin on a line of its own", location=place)
-
-
-class _Cursor:
-    """Reads physical lines and joins those that a block comment joins."""
-
-    def __init__(self, lines: list[str], location: str) -> None:
-        self.lines = lines
-        self.location = location
-        self.number = 1
-
-    def has_more(self) -> bool:
-        return self.number <= len(self.lines)
-
-    def take(self) -> str:
-        self.number += 1
-        return self.lines[self.number - 2]
-
-    def statement(self) -> _Logical:
-        """Return the next statement's text without comments, empty when nothing is left."""
-        first = self.number
-        text = self.take()
-        pieces: list[str] = []
-        starts_at = at = 0
-        has_comment = False
-        while match := _TOKEN.search(text, at):
-            token, at = match[0], match.end()
-            if token in ('"', "'"):
-                fact = "string is not ended on its line" if token == '"' else "stray quote"
-                raise BadInput(fact, location=f"{self.location}:{self.number - 1}")
-            if token in ("//", ";"):
-                has_comment = True
-                text = text[: match.start()]
-                break
-            if token == "/*":
-                piece = self._verified(text[starts_at : match.start()])
-                if pieces or piece.strip(" \t"):
-                    pieces.append(piece)
-                text, at = self._behind_comment(text, at)
-                starts_at = at
-                first = first if pieces else self.number - 1
-        whole = " ".join([*pieces, self._verified(text[starts_at:])]).lstrip(" \t")
-        return _Logical(first, whole, has_comment, bool(pieces))
-
-    def _behind_comment(self, text: str, at: int) -> tuple[str, int]:
-        """Return the line on which the block comment ends and the place behind it."""
-        started = self.number - 1
-        while (end := text.find("*/", at)) < 0:
-            if not self.has_more():
-                raise BadInput("comment is never ended", location=f"{self.location}:{started}")
-            text, at = self.take(), 0
-        return text, end + 2
-
-    def _verified(self, text: str) -> str:
-        """Return ``text``; refuse what no statement may hold outside its strings."""
-        if _PLAIN.fullmatch(text):
-            return text
-        bare = _TOKEN.sub(lambda m: "" if len(m[0]) > 1 else m[0], text)
-        if _CONTROL.search(text) or _BEYOND_ASCII.search(bare):
-            raise BadInput(
-                "statement holds a character that is not plain text",
-                location=f"{self.location}:{self.number - 1}",
-            )
-        return text
-
-
-def _metadata_line(line: str, location: str) -> str:
-    """Return one line of a metadata block without comments; empty when nothing is left."""
-    text = line
-    for match in _METADATA_TOKEN.finditer(line):
-        if match[0] in ("//", ";"):
-            text = line[: match.start()]
-            break
-        if match[0] in ('"', "/*") or "'" in line:
-            raise BadInput("metadata line mixes quotes or holds a block comment", location=location)
-    if not text.isprintable() and _CONTROL.search(text):
-        raise BadInput("metadata line holds a control character", location=location)
-    if _BLOCK_SCALAR.search(text):
-        raise BadInput("metadata holds a block scalar", location=location)
-    words = text.split(maxsplit=1)
-    if words and words[0].lower() in MACRO_ENDS | {".macro"}:
-        raise BadInput(f'"{words[0]}" inside a metadata block', location=location)
-    if '"' not in text and "'" not in text and (comment := _YAML_COMMENT.search(text)):
-        text = text[: comment.start()]
-    return text.rstrip(" \t")

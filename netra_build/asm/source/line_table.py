@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from netra_build.asm.source.lexer import decode_source as _lines_of
-from netra_build.asm.source.lexer import lex, macro_names
-from netra_build.asm.source.statement import Kind, Statement
+from netra_build.asm.source.lexer import lex
+from netra_build.asm.source.statement import Kind, Statement, macro_names
+from netra_build.asm.source.statement import decode_source as _lines_of
 
 PRODUCER = "netra-build"
 _BEGIN, _END, _LINES = ".Lnetra_debug_begin", ".Lnetra_debug_end", ".Lnetra_debug_lines"

@@ -1,58 +1,47 @@
 """One assembly file as statements with its includes, macros and include guard, all verified.
 
-An include must be certain from the text alone: it stands under no condition but the file's own
-include guard, in no macro or repeat body, and no text can be put together that would read a file.
+What is made of a file is made once, and held as long as there is room.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Generic, TypeVar
 
-from netra_build.asm.source.bounded_cache import BoundedCache
-from netra_build.asm.source.computed_text import computed_text
+from netra_build.asm.source.blocks import Block, macro_blocks
+from netra_build.asm.source.include_rules import SETTERS, GuardSpan, Include, verify
 from netra_build.asm.source.lexer import Lexed, lex_source, with_macros
-from netra_build.asm.source.macro_blocks import Block, macro_blocks
-from netra_build.asm.source.statement import MACRO_ENDS, REPEAT_ENDS, REPEATS, Kind, Statement
-from netra_build.core.disk import relative_name
+from netra_build.asm.source.statement import Kind, Statement
+from netra_build.core.canonical_json import plain_text
 from netra_build.core.errors import BadInput
+
+Key = TypeVar("Key", bound=Hashable)
+Found = TypeVar("Found")
 
 MAX_REMEMBERED_BYTES = 256 * 1024
 """Of source text whose statements are held; these take about ten times as much memory."""
 
-_DIRECTIVE, _ASSIGNMENT = Kind.DIRECTIVE, Kind.ASSIGNMENT
-_SETTERS = frozenset({".set", ".equ", ".equiv"})
-_QUOTED_PATH = re.compile(r'"([^"\\]+)"')
-_CAN_TRICK = re.compile(r'"|\.inc', re.IGNORECASE)
-_READS_FILES = re.compile(r"\.inc(?:lude|bin)\b", re.IGNORECASE)
-_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
-_SYMBOL = re.compile(r"[A-Za-z_.$][A-Za-z0-9_.$]*")
-_ANGLE_TEXT = re.compile(r'<[^>]*"[^>]*>')
+_DIRECTIVE, _LABEL = Kind.DIRECTIVE, Kind.LABEL
+INCLUDED = "\0"
+"""Stands for an include; JSON never holds it bare."""
 
-
-@dataclass(frozen=True)
-class Include:
-    """One ``.include``: where it stands and the root-relative name that it asks for."""
-
-    line: int
-    statement_index: int
-    name: str
-
-
-@dataclass(frozen=True)
-class GuardSpan:
-    """``.ifndef SYMBOL`` that at once sets the symbol: its statements are assembled only once.
-
-    ``first`` and ``last`` are the statements ``.ifndef`` and ``.endif``. A span that holds an
-    include is the file's include guard; the others give a constant its default.
-    """
-
-    symbol: str
-    first: int
-    last: int
-    holds_include: bool
+_DEBUG_LINES = (".file", ".loc", ".cfi_")
+_MAY_BE_DEBUG = (*_DEBUG_LINES, ".section", ".pushsection")
+"""How a name begins without which nothing is left out."""
+_SECTION_DIRECTIVES = frozenset(
+    {".section", ".pushsection", ".popsection", ".previous", ".text", ".data", ".bss", ".rodata"}
+)
+_INERT = (
+    ".section",
+    ".pushsection",
+    *(".byte", ".short", ".long", ".quad", ".ascii", ".asciz", ".string", ".uleb", ".sleb"),
+)
+_DEBUG_SECTION = re.compile(r'"?\.debug')
 
 
 @dataclass(frozen=True)
@@ -82,9 +71,9 @@ class SourceFile:
         """The lines on which each symbol is set."""
         lines: dict[str, list[int]] = {}
         for statement in self.statements:
-            if statement.name in _SETTERS:
+            if statement.name in SETTERS:
                 symbol = statement.operands.partition(",")[0].strip()
-            elif statement.kind is _ASSIGNMENT:
+            elif statement.kind is Kind.ASSIGNMENT:
                 symbol = statement.name
             else:
                 continue
@@ -120,6 +109,41 @@ class SourceFile:
             pieces.append(Piece(blocks, sum(len(block.text) for block in blocks), include))
             start = end + 1
         return tuple(pieces)
+
+
+class BoundedCache(Generic[Key, Found]):
+    """Remembers a value for each key, up to a sum of costs; safe for many threads."""
+
+    def __init__(self, most: int) -> None:
+        """Hold nothing yet, and never more than costs of ``most`` together."""
+        self._most = most
+        self._held = 0
+        self._rows: OrderedDict[Key, tuple[int, Found]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: Key, cost: int, make: Callable[[], Found]) -> Found:
+        """Return the value of ``key``, made on demand; what ``make`` raises is not remembered.
+
+        Two threads may make the same value at once; one that costs more than all is not held.
+        """
+        with self._lock:
+            row = self._rows.get(key)
+            if row is not None:
+                self._rows.move_to_end(key)
+                return row[1]
+        made = make()
+        with self._lock:
+            if cost <= self._most and key not in self._rows:
+                self._rows[key] = (cost, made)
+                self._held += cost
+                while self._held > self._most:
+                    self._held -= self._rows.popitem(last=False)[1][0]
+        return made
+
+    @property
+    def held(self) -> int:
+        """The costs of all that is held."""
+        return self._held
 
 
 @dataclass(frozen=True)
@@ -191,145 +215,54 @@ def _read_with(
 def _verified(
     name: str, statements: tuple[Statement, ...], macros: Mapping[str, bool]
 ) -> SourceFile:
-    walk = _Walk(name, statements)
-    for index, statement in enumerate(statements):
-        operands = statement.operands
-        if statement.kind is _DIRECTIVE or '"' in operands or "." in operands:
-            walk.visit(index)
-    walk.finish()
-    return SourceFile(name, statements, tuple(walk.includes), tuple(walk.guards), macros)
+    return SourceFile(name, statements, *verify(name, statements), macros)
 
 
-@dataclass
-class _Open:
-    """One construct that waits for its end."""
+def computed_text(statements: Sequence[Statement], includes: frozenset[int]) -> str:
+    """Return the texts of the statements that can reach machine code, as a canonical JSON list.
 
-    kind: str
-    line: int
-    index: int
-    guard_symbol: str = ""
+    ``includes`` are the places of the includes: ``INCLUDED`` stands for each of them.
+    """
+    if any(name.startswith(_MAY_BE_DEBUG) for name in {one.name for one in statements}):
+        lines = list(_computed_lines(statements, includes))
+    else:
+        lines = [statement.text.rstrip(" \t") for statement in statements]
+        for position in includes:
+            lines[position] = INCLUDED
+    # No statement holds the character, so none is taken for an include.
+    return plain_text(lines).replace('"\\u0000"', INCLUDED)
 
 
-class _Walk:
-    """Keeps the open conditions, macros and repeats while the statements go by."""
+def _computed_lines(statements: Sequence[Statement], includes: frozenset[int]) -> Iterator[str]:
+    """Yield the text of each such statement, and ``INCLUDED`` for an include."""
+    in_debug = False
+    for position, statement in enumerate(statements):
+        is_directive = statement.kind is _DIRECTIVE
+        if is_directive and position in includes:
+            yield INCLUDED
+            in_debug = False
+            continue
+        if is_directive or in_debug:
+            in_debug = _in_debug_after(statement, in_debug)
+            if in_debug and _is_inert(statement):
+                continue
+            if is_directive and statement.name.startswith(_DEBUG_LINES):
+                continue
+        yield statement.text.rstrip(" \t")
 
-    def __init__(self, name: str, statements: tuple[Statement, ...]) -> None:
-        self.name = name
-        self.statements = statements
-        self.open: list[_Open] = []
-        self.includes: list[Include] = []
-        self.guards: list[GuardSpan] = []
 
-    def visit(self, index: int) -> None:
-        """Look at a statement; those that are no directive matter for strings and dots alone."""
-        statement = self.statements[index]
-        if statement.kind is Kind.METADATA:
-            return
-        self._refuse_tricks(statement)
-        if statement.kind is not _DIRECTIVE:
-            return
-        name = statement.name
-        if name == ".include":
-            self._include(statement, index)
-        elif name == ".incbin":
-            raise self._error(statement, '".incbin" reads a file that no closure holds')
-        elif name == ".end":
-            raise self._error(statement, '".end" hides the rest of the text')
-        elif name == ".macro":
-            self._macro(statement, index)
-        elif name in REPEATS:
-            self.open.append(_Open("repeat", statement.line, index))
-        elif name in MACRO_ENDS:
-            self._close(statement, "macro")
-        elif name in REPEAT_ENDS:
-            self._close(statement, "repeat")
-        else:
-            self._condition(statement, index)
+def _in_debug_after(statement: Statement, in_debug: bool) -> bool:
+    """Follow the current section; whatever could leave a debug section counts as leaving it."""
+    if statement.kind is _DIRECTIVE:
+        if statement.name in (".section", ".pushsection"):
+            return _DEBUG_SECTION.match(statement.operands) is not None
+        if statement.name in _SECTION_DIRECTIVES:
+            return False
+    return in_debug and _is_inert(statement)
 
-    def finish(self) -> None:
-        """Refuse what is still open at the end of the file."""
-        if self.open:
-            left = self.open[-1]
-            raise BadInput(f"{left.kind} is never ended", location=f"{self.name}:{left.line}")
 
-    def _condition(self, statement: Statement, index: int) -> None:
-        name = statement.name
-        if name.startswith(".if"):
-            symbol = self._guard_symbol(index) if not self.open else ""
-            self.open.append(_Open("condition", statement.line, index, symbol))
-        elif name.startswith(".else"):
-            if not self.open or self.open[-1].kind != "condition":
-                raise self._error(statement, f'"{name}" without a condition')
-            self.open[-1].guard_symbol = ""
-        elif name == ".endif":
-            closed = self._close(statement, "condition")
-            if closed.guard_symbol:
-                holds = any(found.statement_index > closed.index for found in self.includes[-1:])
-                self.guards.append(GuardSpan(closed.guard_symbol, closed.index, index, holds))
-
-    def _guard_symbol(self, index: int) -> str:
-        """Return the symbol when ``.ifndef SYMBOL`` is followed at once by setting it."""
-        condition = self.statements[index]
-        following = self.statements[index + 1] if index + 1 < len(self.statements) else None
-        if condition.name not in (".ifndef", ".ifnotdef") or following is None:
-            return ""
-        symbol = condition.operands
-        sets = (
-            following.name in _SETTERS and following.operands.partition(",")[0].strip() == symbol
-        ) or (following.kind is Kind.ASSIGNMENT and following.name == symbol)
-        return symbol if sets and _SYMBOL.fullmatch(symbol) else ""
-
-    def _include(self, statement: Statement, index: int) -> None:
-        match = _QUOTED_PATH.fullmatch(statement.operands)
-        if match is None:
-            raise self._error(
-                statement,
-                'operand of ".include" is not one plain quoted path',
-                'write .include "FOLDER/FILE"',
-            )
-        for around in self.open:
-            if around.kind != "condition":
-                raise self._error(statement, f'".include" inside a {around.kind}')
-            if not around.guard_symbol:
-                raise self._error(
-                    statement,
-                    '".include" under a condition',
-                    "only the file's own include guard may surround an include",
-                )
-        place = f"{self.name}:{statement.line}"
-        self.includes.append(Include(statement.line, index, relative_name(match[1], place)))
-
-    def _macro(self, statement: Statement, index: int) -> None:
-        if "\\" in statement.operands.replace(",", " ").partition(" ")[0]:
-            raise self._error(statement, "macro whose name another macro makes")
-        self.open.append(_Open("macro", statement.line, index))
-
-    def _close(self, statement: Statement, kind: str) -> _Open:
-        if not self.open or self.open[-1].kind != kind:
-            raise self._error(statement, f'"{statement.name}" closes no {kind}')
-        return self.open.pop()
-
-    def _refuse_tricks(self, statement: Statement) -> None:
-        """Refuse text from which an expansion could make a directive that reads a file."""
-        operands = statement.operands
-        if not _CAN_TRICK.search(operands):
-            return
-        if statement.kind is Kind.DIRECTIVE and statement.name not in (".irp", ".irpc", ".macro"):
-            bare = _STRING.sub("", operands)
-        else:
-            bare = operands
-        if _READS_FILES.search(bare):
-            raise self._error(statement, "operand could become a directive that reads a file")
-        if '"' not in operands:
-            return
-        if "\\" in statement.name and statement.kind is not Kind.LABEL:
-            raise self._error(statement, "statement made by a macro takes a string")
-        if statement.name == ".irpc" or (
-            statement.kind is not Kind.DIRECTIVE
-            and _ANGLE_TEXT.search(operands)
-            and any(other.name == ".altmacro" for other in self.statements)
-        ):
-            raise self._error(statement, "quote could become part of a statement")
-
-    def _error(self, statement: Statement, fact: str, hint: str = "") -> BadInput:
-        return BadInput(fact, location=f"{self.name}:{statement.line}", hint=hint)
+def _is_inert(statement: Statement) -> bool:
+    """Tell whether a statement inside a debug section can only fill that section."""
+    if statement.kind is _LABEL:
+        return True
+    return statement.kind is _DIRECTIVE and statement.name.startswith(_INERT)

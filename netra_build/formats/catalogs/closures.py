@@ -9,14 +9,14 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from netra_build.asm.source.include_walk import walk_includes
-from netra_build.asm.source.published_scan import (
+from netra_build.asm.source.includes import (
     INCLUDE,
     REQUIREMENT,
     Requirement,
     published_includes,
     published_requirements,
     published_text,
+    walk_includes,
 )
 from netra_build.core.digests import sha256_hex
 from netra_build.core.disk import relative_name

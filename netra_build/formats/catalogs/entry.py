@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from netra_build.asm.source.published_scan import (
+from netra_build.asm.source.includes import (
     Requirement,
     published_computational_sha256,
     published_text,

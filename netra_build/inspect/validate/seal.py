@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from netra_build.asm.source.closure import include_closure
-from netra_build.asm.source.computational import computational_identity
+from netra_build.asm.source.closure import computational_identity, include_closure
 from netra_build.core.canonical_json import Json, parse_object, pretty_bytes
 from netra_build.core.digests import content_digest
 from netra_build.core.errors import BadInput, NetraError

@@ -1,9 +1,14 @@
-"""Assembly text in blocks: each macro's definition is one, and so is the text between two."""
+"""Assembly text by its words: blocks of macros, and what a unit says apart from its own names.
+
+Each macro's definition is a block, and so is the text between two. Units that say the same share
+one assembly: two units of one tactic differ in the symbols that the entry macro is called with,
+and in constants. A constant that nothing reads cannot change the code.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,6 +20,7 @@ _PLAIN_WORD = re.compile(r"[A-Za-z0-9_.$@?]+")
 _EXPANDED = re.compile(r"\\(?:\(\)|@|[A-Za-z0-9_.$]+)?")
 _PARAMETER = re.compile(r"(?:\\\(\))*\\[A-Za-z0-9_.$]+(?:\\\(\))*")
 """A word that is one whole argument: it stands as a word of its own where the macro is called."""
+_SET = re.compile(r"\s*\.set\s+([A-Za-z_.$][A-Za-z0-9_.$]*)\s*,\s*-?[0-9]+\s*\Z")
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +83,24 @@ def macro_blocks(statements: Sequence[Statement]) -> Iterator[Block]:
         yield _block(macro if depth else "", statements[start:])
 
 
+def shared_text(flat: bytes, symbols: Sequence[str], constants: Iterable[str]) -> bytes:
+    """Return the flat unit with its symbols numbered and without constants that nothing reads.
+
+    ``symbols`` are those of the macro call, ``constants`` the names that the unit sets first.
+    """
+    lines = flat.decode("utf-8").split("\n")
+    settable = set(constants)
+    set_at = {index: found for index, line in enumerate(lines) if (found := _constant(line))}
+    first = {index: name for index, name in set_at.items() if name in settable}
+    once = {name for name in first.values() if list(set_at.values()).count(name) == 1}
+    others = [line for index, line in enumerate(lines) if first.get(index) not in once]
+    read = _read(others, once)
+    kept = [line for index, line in enumerate(lines) if first.get(index) not in once - read]
+    number = {symbol: f"?symbol{index}?" for index, symbol in enumerate(symbols)}
+    text = "\n".join(kept)
+    return _WORD.sub(lambda word: number.get(word[0], word[0]), text).encode("utf-8")
+
+
 def _block(macro: str, statements: Sequence[Statement]) -> Block:
     lines = [statement.text for statement in statements]
     return Block(macro, "\n".join([*lines, ""]))
@@ -94,3 +118,22 @@ def _fixed(word: str) -> str:
 def _pattern(word: str) -> re.Pattern[str]:
     fixed = [re.escape(part) for part in _EXPANDED.split(word)]
     return re.compile(".*".join(fixed))
+
+
+def _constant(line: str) -> str:
+    found = _SET.match(line)
+    return found[1] if found else ""
+
+
+def _read(lines: Iterable[str], names: set[str]) -> set[str]:
+    """Return the names that the lines could read, also as words that an expansion completes."""
+    read: set[str] = set()
+    open_words: set[str] = set()
+    for line in lines:
+        for word in _WORD.findall(line):
+            if "\\" not in word:
+                read.add(word)
+            elif not _PARAMETER.fullmatch(word):
+                open_words.add(word)
+    patterns = list(map(_pattern, open_words))
+    return {name for name in names if name in read or any(p.fullmatch(name) for p in patterns)}

@@ -1,19 +1,29 @@
-"""The published format's own reading of templates: line patterns over plain text, kept exact.
+"""Files that include each other: the walk over them, and how the published format reads them.
 
-These scanners see less than the assembler does; ``scan_difference`` tells where.
+The published reading is line patterns over plain text, kept exact. It sees less than the
+assembler does.
 """
 
 from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from netra_build.asm.source.include_walk import Reader, walk_includes
 from netra_build.core.digests import sha256_hex
-from netra_build.core.errors import BadInput
+from netra_build.core.disk import relative_name
+from netra_build.core.errors import BadInput, NetraError
+
+MAX_FILES = 4096
+MAX_CLOSURE_BYTES = 64 * 1024 * 1024
+
+Reader = Callable[[str], bytes]
+"""Gives the bytes of a root-relative name; raises a ``NetraError`` when it cannot."""
+
+Includes = Callable[[str, bytes], Iterable[tuple[int, str]]]
+"""Gives the (line, name as written) of each include in a file of a name and bytes."""
 
 _BLANKS = r"[^\S\n]*"
 """Blanks within one line: ``\\s*`` there would find the same lines, but in quadratic time."""
@@ -37,6 +47,45 @@ class Requirement:
     line: int
 
 
+def walk_includes(
+    template: str, read: Reader, location: str, includes: Includes
+) -> dict[str, bytes]:
+    """Return the closure of ``template``: names to bytes, depth first, each at its first visit.
+
+    Raises ``BadInput``, at the including file and line (for the template at ``location``): a name
+    that leaves the root or cannot be read, more than ``MAX_FILES`` files or ``MAX_CLOSURE_BYTES``.
+    """
+    found: dict[str, bytes] = {}
+    held = 0
+    waiting = [(template, location)]
+    while waiting:
+        written, place = waiting.pop()
+        name = relative_name(written, place)
+        if name in found:
+            continue
+        found[name] = _read(name, read, place)
+        held += len(found[name])
+        if len(found) > MAX_FILES or held > MAX_CLOSURE_BYTES:
+            raise BadInput(
+                "include closure is too large",
+                location=place,
+                expected=f"at most {MAX_FILES} files of {MAX_CLOSURE_BYTES} bytes",
+                got="more",
+            )
+        rows = list(includes(name, found[name]))
+        waiting.extend((written, f"{name}:{line}") for line, written in reversed(rows))
+    return found
+
+
+def _read(name: str, read: Reader, place: str) -> bytes:
+    try:
+        return read(name)
+    except NetraError as error:
+        raise BadInput(
+            f'included file "{name}" cannot be used: {error.fact}', location=place
+        ) from None
+
+
 def published_text(data: bytes, location: str) -> str:
     """Return a file's text with every line end as one line feed; ``BadInput`` if not UTF-8."""
     try:
@@ -49,20 +98,6 @@ def published_text(data: bytes, location: str) -> str:
 def published_includes(text: str) -> Iterator[tuple[int, str]]:
     """Yield (line, path as written) of each include that the published pattern finds."""
     yield from ((line, match[1]) for line, match in _numbered(INCLUDE, text))
-
-
-def published_closure(template: str, read: Reader, location: str) -> dict[str, bytes]:
-    """Return the closure that the published pattern finds: names to bytes, depth first.
-
-    Conditions, comments and macros are not understood, as the format has it. Raises ``BadInput``
-    for what ``walk_includes`` refuses.
-    """
-    return walk_includes(
-        template,
-        read,
-        location,
-        lambda name, data: published_includes(published_text(data, name)),
-    )
 
 
 def published_requirements(files: Mapping[str, bytes]) -> tuple[Requirement, ...]:

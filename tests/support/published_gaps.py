@@ -1,22 +1,22 @@
-"""What a closure computes: our identity over statements, its requirements, the scanners' gaps."""
+"""Where the published scanners and the assembler read a template differently."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from netra_build.asm.source.closure import Closure
-from netra_build.asm.source.computed_text import INCLUDED
-from netra_build.asm.source.published_scan import (
+from netra_build.asm.source.includes import (
+    Reader,
     Requirement,
     published_includes,
     published_requirements,
     published_text,
+    walk_includes,
 )
 from netra_build.asm.source.source_file import SourceFile
 from netra_build.asm.source.statement import Kind
-from netra_build.core.digests import blake3_hex
 
 GUARD_MACRO = "NETRA_REQUIRE_EQ"
 
@@ -33,24 +33,14 @@ class Gap:
     what: str
 
 
-def computational_identity(closure: Closure) -> str:
-    """Return the BLAKE3 over the closure's statements, file by file in order of traversal.
-
-    Comments, blanks, file names, include paths, debug lines and debug sections are no part of
-    it; an include counts as the index of the file that it opens.
-    """
-    index_by_name = {name: str(index) for index, name in enumerate(closure.names)}
-    files = (_identity_text(file, index_by_name) for file in closure.files)
-    return blake3_hex(f"[{','.join(files)}]\n".encode())
-
-
-def _identity_text(file: SourceFile, index_by_name: Mapping[str, str]) -> str:
-    """Return one file's statements as a canonical JSON list, each include as a number."""
-    if not file.includes:
-        return file.computed_text
-    numbers = [index_by_name[include.name] for include in file.includes]
-    parts = file.computed_text.split(INCLUDED)
-    return "".join(part for pair in zip(parts, [*numbers, ""], strict=True) for part in pair)
+def published_closure(template: str, read: Reader, location: str) -> dict[str, bytes]:
+    """Return the closure that the published pattern finds: names to bytes, depth first."""
+    return walk_includes(
+        template,
+        read,
+        location,
+        lambda name, data: published_includes(published_text(data, name)),
+    )
 
 
 def guard_requirements(closure: Closure) -> tuple[Requirement, ...]:
@@ -73,8 +63,7 @@ def guard_requirements(closure: Closure) -> tuple[Requirement, ...]:
 def published_gaps(closure: Closure) -> tuple[Gap, ...]:
     """Return where the published scanners miss what the assembler sees, or see what it does not.
 
-    Compared are includes, guard lines and the line that opens each macro; a strict build refuses
-    a closure with gaps.
+    Compared are includes, guard lines and the line that opens each macro.
     """
     gaps: list[Gap] = []
     requirements = guard_requirements(closure)

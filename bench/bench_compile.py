@@ -22,9 +22,9 @@ from pathlib import Path
 from typing import Any
 
 from netra_build.core.canonical_json import lower
-from netra_build.core.collector import collector_paused
 from netra_build.core.disk import RealDisk, sealed_folder
-from netra_build.core.output_folder import publish_folder
+from netra_build.core.folders import publish_folder
+from netra_build.core.processes import collector_paused
 from netra_build.formats.fields import Fields
 from netra_build.formats.models.dense import DenseDefaults, dense_attributes, expand_dense
 from netra_build.plan.documents import engine_files

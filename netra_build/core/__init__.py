@@ -1,1 +1,22 @@
-"""Errors, JSON, digests, disk and actions: no GPU word in here."""
+"""What everything else stands on: nothing here knows of GPUs, formats or builds.
+
+In reading order:
+
+``errors``           the errors that reach a user, their form and their exit codes
+``nearest``          the nearest known name, for messages about an unknown one
+``canonical_json``   canonical JSON out, strict and bounded JSON in
+``json_difference``  where two documents part, as a JSON pointer
+``digests``          SHA-256 and BLAKE3 of bytes
+``stamps``           stamps of files and folders, and whether they alone may be trusted
+``disk``             bounded reads, confined paths, whole-file writes
+``folders``          folders as mappings of names to bytes; folders published whole or not at all
+``streams``          files too large to hold, and scratch space
+``processes``        the end of child processes; a pause of the garbage collector
+``members``          modules that a package has because their files lie in it
+``memory``           what can be asked again what it was told
+``terminal``         tables for terminals
+``batches``          sequences in pieces of bounded length
+
+It imports blake3 and, late, rich. ``errors`` and ``stamps`` are loaded by the up-to-date check at
+every start, so they import next to nothing. Start with ``errors``, then ``disk``.
+"""

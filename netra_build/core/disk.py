@@ -14,8 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import Protocol
 
 from netra_build.core.errors import BadInput
-from netra_build.core.folder_names import names_below
-from netra_build.core.stamps import FileState, status_state
+from netra_build.core.stamps import FileState, names_below, status_state
 
 MAX_FILE_BYTES = 256 * 1024 * 1024
 PIECE_BYTES = 4 * 1024 * 1024
@@ -272,40 +271,6 @@ def confined_path(root: Path, name: str, location: str) -> Path:
     if real != real_root and not real.startswith(real_root.rstrip(os.sep) + os.sep):
         raise BadInput(f'path "{name}" leaves its root through a symlink', location=location)
     return path
-
-
-class ConfinedRoot:
-    """A folder whose files are named as for ``confined_path``; links are looked for once a folder.
-
-    It is for one reading of the files below ``root``: a folder that has been looked at is not
-    looked at again.
-    """
-
-    def __init__(self, root: Path) -> None:
-        self._root = root
-        self._prefix = str(root / "x")[:-1]
-        self._is_plain: dict[str, bool] = {"": True}
-
-    def path(self, name: str, location: str) -> str:
-        """Return the path of ``name`` below the root; refuse what ``confined_path`` refuses."""
-        name = relative_name(name, location)
-        path = self._prefix + name
-        if not self._has_plain_folder(name) or os.path.islink(path):
-            return str(confined_path(self._root, name, location))
-        return path
-
-    def _has_plain_folder(self, name: str) -> bool:
-        """Tell whether no part of the name before the last one is a link."""
-        folder = name.rpartition("/")[0]
-        if folder not in self._is_plain:
-            is_plain, end = True, 0
-            while end >= 0:
-                end = folder.find("/", end + 1)
-                part = folder if end < 0 else folder[:end]
-                if part not in self._is_plain:
-                    self._is_plain[part] = is_plain and not os.path.islink(self._prefix + part)
-                is_plain = self._is_plain[part]
-        return self._is_plain[folder]
 
 
 def _reason(error: OSError | ValueError) -> str:

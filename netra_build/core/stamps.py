@@ -1,9 +1,12 @@
-"""What a file system says about a file, and whether that alone may be trusted."""
+"""What a file system says about files and folders, and whether that alone may be trusted."""
 
 from __future__ import annotations
 
 import os
 import time
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import chain, islice
+from typing import Any
 
 Stamp = tuple[int, int, int, int, int]
 """Size in bytes, mtime and ctime in nanoseconds, inode, device."""
@@ -70,3 +73,125 @@ def process_start_ns() -> int:
     except (OSError, ValueError, IndexError, AttributeError):
         age = time.process_time() + 1.0
     return time.time_ns() - int((max(age, 0.0) + 0.02) * SECOND_NS)
+
+
+FolderStamp = tuple[int, int, int, int]
+"""Mtime and ctime in nanoseconds, inode, device of one folder."""
+
+
+def names_below(folder: str, suffix: str = "", skipped: Collection[str] = ()) -> tuple[str, ...]:
+    """Return the relative names of the regular files below ``folder``, in path order.
+
+    With a suffix also what is called so and is none - a device, a link to nothing or to a folder.
+    Folders that are symlinks are not entered, nor those called as in ``skipped``.
+    """
+    found = []
+    for base, folders, names in os.walk(folder, followlinks=False):
+        here = "" if base == folder else base[len(folder) :].lstrip("/") + "/"
+        links = [name for name in folders if suffix and os.path.islink(f"{base}/{name}")]
+        folders[:] = [name for name in folders if name not in skipped]
+        for name in (*names, *links):
+            if name.endswith(suffix) and (suffix or os.path.isfile(f"{base}/{name}")):
+                found.append(here + name)
+    return tuple(sorted(found, key=_by_parts))
+
+
+def entries_below(folder: str, skipped: Collection[str] = ()) -> tuple[str, ...]:
+    """Return the relative name of everything below ``folder`` that is no folder, links included.
+
+    An empty folder is named with a slash at the end. Folders called as in ``skipped`` are left out.
+    """
+    found = []
+    for base, folders, names in os.walk(folder, followlinks=False):
+        here = "" if base == folder else base[len(folder) :].lstrip("/") + "/"
+        links = [name for name in folders if os.path.islink(f"{base}/{name}")]
+        if here and not names and not folders:
+            found.append(here)
+        folders[:] = [name for name in folders if name not in skipped]
+        found += [here + name for name in (*names, *links)]
+    return tuple(sorted(found, key=_by_parts))
+
+
+def _by_parts(name: str) -> str:
+    """Return what orders names as the lists of their parts: nothing sorts before the slash."""
+    return name.replace("/", "\0")
+
+
+def folder_stamps(folder: str, skipped: Collection[str] = ()) -> dict[str, FolderStamp]:
+    """Return the stamp of ``folder`` and of every folder below it; nothing if it is none."""
+    stamps = {}
+    for base, folders, _ in os.walk(folder, followlinks=False):
+        folders[:] = [name for name in folders if name not in skipped]
+        stamp = folder_stamp(base)
+        if stamp is not None:
+            stamps[base] = stamp
+    return stamps
+
+
+def folder_stamp(folder: str) -> FolderStamp | None:
+    """Return the stamp of one folder, None if there is none."""
+    try:
+        status = os.stat(folder)
+    except (OSError, ValueError):
+        return None
+    return status.st_mtime_ns, status.st_ctime_ns, status.st_ino, status.st_dev
+
+
+Row = tuple[Stamp, str]
+"""Stamp and digest of a file."""
+
+NO_STAMP: Stamp = (0, 0, 0, 0, 0)
+"""What no file has: it vouches for nothing."""
+
+STAMP_PARTS = len(NO_STAMP)
+
+
+def columns_of(rows: Mapping[str, Row]) -> dict[str, Any]:
+    """Return files by name as plain JSON, in their order."""
+    return {
+        "names": list(rows),
+        "stamps": list(chain.from_iterable([stamp for stamp, _ in rows.values()])),
+        "digests": [digest for _, digest in rows.values()],
+    }
+
+
+def rows_in(columns: Any) -> dict[str, Row]:
+    """Return the files in a document of ``columns_of``.
+
+    Raises ``KeyError``, ``TypeError`` or ``ValueError`` for any other document.
+    """
+    names, stamps, digests = (columns[part] for part in ("names", "stamps", "digests"))
+    check_texts(names)
+    check_texts(digests)
+    if not isinstance(stamps, list) or not set(map(type, stamps)) <= {int}:
+        raise TypeError("not a list of numbers")
+    rows = dict(zip(names, zip(each_stamp(stamps), digests, strict=True), strict=True))
+    if len(rows) != len(names):
+        raise ValueError("a file is named twice")
+    return rows
+
+
+def each_stamp(numbers: Sequence[int]) -> Iterable[Stamp]:
+    """Return the stamps in the column of their numbers; ``ValueError`` when one is cut off."""
+    return zip(*[iter(numbers)] * STAMP_PARTS, strict=True)
+
+
+def check_texts(texts: Any) -> None:
+    """Raise ``TypeError`` for anything but a list of texts."""
+    if not isinstance(texts, list) or not set(map(type, texts)) <= {str}:
+        raise TypeError("not a list of texts")
+
+
+def groups_in(names: Iterable[str], counts: Any) -> list[tuple[str, ...]]:
+    """Return the first names in groups of so many each.
+
+    Raises ``TypeError`` or ``ValueError`` unless ``counts`` is a list of such numbers, of which
+    none is zero.
+    """
+    if not isinstance(counts, list) or not set(map(type, counts)) <= {int}:
+        raise TypeError("not a list of numbers")
+    left = iter(names)
+    groups = [tuple(islice(left, count)) for count in counts]
+    if list(map(len, groups)) != counts or 0 in counts:
+        raise ValueError("another number of files")
+    return groups

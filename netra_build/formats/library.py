@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from netra_build.core.canonical_json import Json, parse_object
-from netra_build.core.disk import ConfinedRoot, Disk
+from netra_build.core.disk import Disk
 from netra_build.core.errors import BadInput
+from netra_build.core.folders import ConfinedRoot
 from netra_build.formats.vocabulary import TARGET
 
 MARKER_FILES = ("schemas/netra-model.schema.json", "schemas/netra-engine.schema.json")

@@ -9,7 +9,7 @@ from netra_build.core.canonical_json import Json, parse_object, plain_canonical_
 from netra_build.core.digests import sha256_hex
 from netra_build.core.disk import Disk, confined_path
 from netra_build.core.errors import BadInput
-from netra_build.core.folder_names import entries_below
+from netra_build.core.stamps import entries_below
 from netra_build.formats.fields import Fields
 from netra_build.plan.documents import ARTIFACT_FILES
 

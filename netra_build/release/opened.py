@@ -6,7 +6,7 @@ from pathlib import Path
 
 from netra_build.core.disk import Disk
 from netra_build.core.errors import BadInput
-from netra_build.core.folder_files import FolderFiles
+from netra_build.core.folders import FolderFiles
 from netra_build.release.archive import MAX_ARCHIVE_BYTES, Package, read_archive
 from netra_build.release.compression import MAGIC
 from netra_build.release.oci import is_layout, read_oci

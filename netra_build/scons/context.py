@@ -27,8 +27,7 @@ from netra_build.build.run.execute import Execution
 from netra_build.build.workers.workers import Begin, WorkerPool, most_workers
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput, NetraError
-from netra_build.core.file_columns import Row
-from netra_build.core.stamps import process_start_ns
+from netra_build.core.stamps import Row, process_start_ns
 from netra_build.formats.library import Library
 from netra_build.scons.steps import Step, node_is_done
 

@@ -22,7 +22,7 @@ from netra_build.asm.tools.shared_libraries import loaded_libraries
 from netra_build.asm.tools.toolchain import Toolchain
 from netra_build.build.freshness.up_to_date import seal_of
 from netra_build.core.disk import RealDisk
-from netra_build.core.file_columns import columns_of, rows_in
+from netra_build.core.stamps import columns_of, rows_in
 
 ASKED = f"engine={ENGINE}"
 NOTHING = re.compile(r"netra: nothing to do: (\d+) inputs and (\d+) outputs are as they were\n\Z")

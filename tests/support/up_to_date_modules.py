@@ -11,10 +11,8 @@ UP_TO_DATE = {
     "netra_build.build.run.build_lock",
     "netra_build.build.digests.distributions",
     "netra_build.core.errors",
-    "netra_build.core.file_columns",
-    "netra_build.core.folder_names",
-    "netra_build.build.freshness.up_to_date",
     "netra_build.core.stamps",
+    "netra_build.build.freshness.up_to_date",
 }
 """Modules of both checks, that of SCons and that of the command line."""
 

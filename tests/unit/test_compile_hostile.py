@@ -13,7 +13,7 @@ import pytest
 from netra_build.core.canonical_json import canonical_bytes
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import NetraError
-from netra_build.core.output_folder import publish_folder
+from netra_build.core.folders import publish_folder
 from netra_build.formats.library import open_library
 from netra_build.inspect.validate.engine import validate_engine
 from netra_build.plan.documents import engine_files

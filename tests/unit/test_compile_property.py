@@ -13,7 +13,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from netra_build.core.disk import RealDisk
-from netra_build.core.output_folder import publish_folder
+from netra_build.core.folders import publish_folder
 from netra_build.formats.library import open_library
 from netra_build.inspect.validate.engine import validate_engine
 from netra_build.plan.documents import engine_files

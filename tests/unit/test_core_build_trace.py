@@ -32,8 +32,7 @@ from netra_build.build.graph.product import JOURNAL
 from netra_build.core.digests import blake3_hex
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput
-from netra_build.core.file_columns import columns_of
-from netra_build.core.stamps import own_stamp_of, stamp_of
+from netra_build.core.stamps import columns_of, own_stamp_of, stamp_of
 
 OUTPUTS = {
     "build/work/k.o": "object",

@@ -40,7 +40,6 @@ def test_a_module_without_libraries_reaches_none():
     assert [name for name, _ in reach.modules] == [
         "netra_build.core.disk",
         "netra_build.core.errors",
-        "netra_build.core.folder_names",
         "netra_build.core.stamps",
     ]
     assert reach.distributions == ()

@@ -10,7 +10,7 @@ import pytest
 
 from netra_build.cli.build import compile as compile_command
 from netra_build.cli.main import main
-from netra_build.core.collector import collector_paused
+from netra_build.core.processes import collector_paused
 
 CONFORMANCE = Path(__file__).resolve().parent.parent / "data" / "conformance"
 

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from netra_build.core.disk import (
-    ConfinedRoot,
     RealDisk,
     confined_path,
     relative_name,
     sealed_folder,
 )
 from netra_build.core.errors import BadInput
+from netra_build.core.folders import ConfinedRoot
 
 DISK = RealDisk()
 

@@ -15,7 +15,7 @@ from netra_build.build.freshness.noted import NotedDigests
 from netra_build.build.freshness.up_to_date import FOLDER, judge, manifest_path, read_manifest
 from netra_build.core.digests import blake3_hex
 from netra_build.core.disk import RealDisk
-from netra_build.core.file_columns import columns_of
+from netra_build.core.stamps import columns_of
 from netra_build.core.streams import remember_digest
 
 REQUEST = {"front": "test"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from netra_build.core.folder_names import entries_below, names_below
+from netra_build.core.stamps import entries_below, names_below
 
 
 def test_names_are_in_path_order(tmp_path: Path) -> None:

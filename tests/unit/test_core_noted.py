@@ -8,7 +8,7 @@ import pytest
 
 from netra_build.build.freshness.noted import NotedDigests
 from netra_build.build.freshness.up_to_date import judge
-from netra_build.core.file_columns import columns_of
+from netra_build.core.stamps import columns_of
 
 STAMP = (3, 1_000_000_000_000_000_001, 1_000_000_000_000_000_001, 7, 9)
 LATER_NS = 2_000_000_000_000_000_000

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from netra_build.core import output_folder
+from netra_build.core import folders
 from netra_build.core.errors import BadInput
-from netra_build.core.folder_names import entries_below
-from netra_build.core.output_folder import publish_folder
+from netra_build.core.folders import publish_folder
+from netra_build.core.stamps import entries_below
 
 
 def owned(name: str) -> bool:
@@ -90,7 +90,7 @@ def test_a_failure_leaves_the_former_output(tmp_path, monkeypatch):
             raise OSError(28, "No space left on device")
         rename(source, destination)
 
-    monkeypatch.setattr(output_folder.os, "rename", failing)
+    monkeypatch.setattr(folders.os, "rename", failing)
     with pytest.raises(BadInput) as caught:
         publish_folder(target, {"a": b"2"}, (), owned)
     assert str(caught.value) == f"{target}: cannot write: no space left on device"

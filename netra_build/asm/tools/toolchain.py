@@ -27,7 +27,7 @@ from netra_build.asm.tools.toolchain_places import (
 from netra_build.core.disk import Disk, RealDisk, relative_name, sealed_folder
 from netra_build.core.errors import BadInput, NetraError, ToolchainFailed
 from netra_build.core.memory import Memory
-from netra_build.core.process_end import waited_for
+from netra_build.core.processes import waited_for
 from netra_build.core.streams import FileStamp, file_stamp, scratch_stream
 
 TARGET_TRIPLE = "amdgcn-amd-amdhsa"

@@ -32,10 +32,10 @@ from netra_build.build.graph.product import Product
 from netra_build.build.record.tally import Paths
 from netra_build.core.canonical_json import Json, plain_text
 from netra_build.core.digests import DIGEST, blake3_hex
-from netra_build.core.disk import ConfinedRoot, Disk, RealDisk, confined_path
+from netra_build.core.disk import Disk, RealDisk, confined_path
 from netra_build.core.errors import NetraError
-from netra_build.core.file_columns import Row
-from netra_build.core.stamps import stamp_of
+from netra_build.core.folders import ConfinedRoot
+from netra_build.core.stamps import Row, stamp_of
 
 KIND = "request"
 FORMAT = "netra-trace-5"

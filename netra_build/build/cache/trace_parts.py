@@ -13,7 +13,7 @@ from typing import Any
 from netra_build.build.record.tally import Paths
 from netra_build.core.canonical_json import Json, parse_object, plain_canonical_bytes
 from netra_build.core.errors import BadInput
-from netra_build.core.file_columns import check_texts, groups_in
+from netra_build.core.stamps import check_texts, groups_in
 
 OTHER_FORM = (KeyError, TypeError, ValueError, AttributeError)
 

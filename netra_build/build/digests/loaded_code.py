@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from netra_build.build.digests.code_digest import PACKAGE_FOLDER
 from netra_build.build.digests.distributions import DISTRIBUTION_BY_IMPORT, plain_name
 from netra_build.build.freshness.input_trace import InputTrace
-from netra_build.core.folder_names import entries_below
+from netra_build.core.stamps import entries_below
 
 CACHES = ("__pycache__",)
 """Folders that Python writes by itself."""

@@ -29,9 +29,15 @@ from netra_build.build.freshness.up_to_date import (
 )
 from netra_build.core.disk import Disk
 from netra_build.core.errors import NetraError
-from netra_build.core.file_columns import Row, columns_of
-from netra_build.core.folder_names import folder_stamps
-from netra_build.core.stamps import Stamp, is_recent, own_stamp_of, stamp_of
+from netra_build.core.stamps import (
+    Row,
+    Stamp,
+    columns_of,
+    folder_stamps,
+    is_recent,
+    own_stamp_of,
+    stamp_of,
+)
 from netra_build.core.streams import file_digest
 
 MOST_MANIFESTS = 64

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from netra_build.core.file_columns import Row, rows_in
-from netra_build.core.stamps import Stamp, is_recent
+from netra_build.core.stamps import Row, Stamp, is_recent, rows_in
 
 
 class NotedDigests:

@@ -22,15 +22,16 @@ from netra_build.build.record.tally import Paths
 from netra_build.core.digests import blake3_hex
 from netra_build.core.disk import Disk
 from netra_build.core.errors import BadInput
-from netra_build.core.file_columns import (
+from netra_build.core.stamps import (
     NO_STAMP,
     Row,
     check_texts,
     columns_of,
     groups_in,
+    is_recent,
+    own_stamp_of,
     rows_in,
 )
-from netra_build.core.stamps import is_recent, own_stamp_of
 
 FILE_NAME = "outputs.json"
 FORMAT = "netra-outputs-4"

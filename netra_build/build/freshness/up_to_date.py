@@ -17,9 +17,16 @@ from blake3 import blake3
 
 from netra_build.build.digests.distributions import found_imports
 from netra_build.core.errors import BadInput
-from netra_build.core.file_columns import each_stamp
-from netra_build.core.folder_names import entries_below, folder_stamp, names_below
-from netra_build.core.stamps import KIND_OF_FILE, REGULAR, is_recent, status_state
+from netra_build.core.stamps import (
+    KIND_OF_FILE,
+    REGULAR,
+    each_stamp,
+    entries_below,
+    folder_stamp,
+    is_recent,
+    names_below,
+    status_state,
+)
 
 FORMAT = "netra-finished-2"
 FOLDER = ".netra-finished"

@@ -18,7 +18,7 @@ from netra_build.core.canonical_json import Json, parse_object, plain_canonical_
 from netra_build.core.digests import blake3_hex
 from netra_build.core.disk import Disk, confined_path
 from netra_build.core.errors import BadInput, DamagedStore
-from netra_build.core.folder_names import entries_below
+from netra_build.core.stamps import entries_below
 
 JOURNAL = ".netra-unfinished.json"
 JOURNAL_FORMAT = "netra-journal-1"

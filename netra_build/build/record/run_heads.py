@@ -10,7 +10,7 @@ from itertools import chain
 from typing import Any
 
 from netra_build.build.record.run_entry import Head, counted
-from netra_build.core.file_columns import check_texts, groups_in
+from netra_build.core.stamps import check_texts, groups_in
 
 
 def heads_document(heads: Sequence[Head]) -> dict[str, Any]:

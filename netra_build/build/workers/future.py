@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import Generic, TypeVar
 
 from netra_build.core.errors import NetraError
-from netra_build.core.process_end import status_of
+from netra_build.core.processes import status_of
 
 Answer = TypeVar("Answer")
 

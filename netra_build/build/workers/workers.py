@@ -25,7 +25,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from netra_build.core.errors import NetraError, ToolchainFailed
-from netra_build.core.process_end import status_of, waited_for
+from netra_build.core.processes import status_of, waited_for
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection

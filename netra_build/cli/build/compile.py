@@ -9,10 +9,10 @@ from pathlib import Path
 from netra_build.cli.kept import say_kept
 from netra_build.cli.library_option import add_library_root, library_anchors
 from netra_build.core.canonical_json import canonical_text, parse_object
-from netra_build.core.collector import collector_paused
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput
-from netra_build.core.output_folder import publish_folder
+from netra_build.core.folders import publish_folder
+from netra_build.core.processes import collector_paused
 from netra_build.formats.vocabulary import PLACEMENTS, TARGET
 from netra_build.plan.documents import engine_files
 from netra_build.plan.expected_files import former_files

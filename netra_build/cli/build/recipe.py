@@ -8,7 +8,7 @@ from pathlib import Path
 from netra_build.cli.places import add_toolchain, toolchain_of
 from netra_build.core.canonical_json import canonical_text
 from netra_build.core.disk import RealDisk
-from netra_build.core.output_folder import publish_folder
+from netra_build.core.folders import publish_folder
 from netra_build.formats.catalogs.catalog import load_catalog
 from netra_build.formats.deployment import read_deployment
 from netra_build.formats.library import open_library

@@ -12,9 +12,9 @@ from netra_build.cli.kept import say_kept
 from netra_build.cli.library_option import add_library_root, library_anchors
 from netra_build.cli.places import add_toolchain, toolchain_of
 from netra_build.core.canonical_json import canonical_text
-from netra_build.core.collector import collector_paused
 from netra_build.core.disk import Disk, RealDisk
 from netra_build.core.errors import ToolchainFailed
+from netra_build.core.processes import collector_paused
 from netra_build.formats.library import Library, open_library
 from netra_build.inspect.validate.engine import ValidationOptions, verify_engine
 from netra_build.plan.build_objects import build_engine, refuse_sealed

@@ -9,7 +9,7 @@ from pathlib import Path
 from netra_build.cli.look.recorded import recorded_view
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput
-from netra_build.core.folder_files import FolderFiles
+from netra_build.core.folders import FolderFiles
 from netra_build.inspect.report.make_report import page_bytes
 from netra_build.inspect.report.page import PAGE_START
 from netra_build.inspect.validate.package import check_integrity

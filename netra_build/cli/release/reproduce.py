@@ -13,9 +13,9 @@ from netra_build.build.run.executor import run_action
 from netra_build.cli.places import add_toolchain, toolchain_at
 from netra_build.cli.release.reproduce_text import reproduction_text
 from netra_build.core.canonical_json import Json, canonical_text
-from netra_build.core.collector import collector_paused
 from netra_build.core.disk import RealDisk, sealed_folder
 from netra_build.core.errors import EXIT_DONE, EXIT_REFUSED, NetraError, ToolchainFailed
+from netra_build.core.processes import collector_paused
 from netra_build.formats.library import Library, open_library
 from netra_build.inspect.diff.release import origin_difference, release_difference
 from netra_build.inspect.validate.package import check_integrity

@@ -11,9 +11,9 @@ from netra_build.cli.library_option import add_library_root, library_anchors
 from netra_build.cli.places import add_toolchain, toolchain_at
 from netra_build.cli.release.verify_page import verify_page
 from netra_build.core.canonical_json import Json, canonical_text
-from netra_build.core.collector import collector_paused
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput, ToolchainFailed
+from netra_build.core.processes import collector_paused
 from netra_build.core.terminal import table_text
 from netra_build.formats.library import Library, open_library
 from netra_build.inspect.validate.package import Finding, Means, verify_package

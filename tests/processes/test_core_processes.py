@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from netra_build.core.process_end import waited_for
+from netra_build.core.processes import waited_for
 
 
 def test_a_process_that_ends_is_waited_for():

@@ -6,7 +6,7 @@ import pytest
 
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput
-from netra_build.core.folder_files import FolderFiles
+from netra_build.core.folders import FolderFiles
 
 
 def test_files_are_read_by_their_relative_names(tmp_path):

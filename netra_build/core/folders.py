@@ -1,4 +1,4 @@
-"""Publish a whole folder or nothing: a temporary neighbour that takes the folder's place."""
+"""Folders as mappings of names to bytes, and whole folders that are published or not at all."""
 
 from __future__ import annotations
 
@@ -6,12 +6,73 @@ import io
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
-from netra_build.core.disk import relative_name
+from netra_build.core.disk import Disk, confined_path, relative_name
 from netra_build.core.errors import BadInput
-from netra_build.core.folder_names import entries_below
+from netra_build.core.stamps import entries_below
+
+
+class ConfinedRoot:
+    """A folder whose files are named as for ``confined_path``; links are looked for once a folder.
+
+    It is for one reading of the files below ``root``: a folder that has been looked at is not
+    looked at again.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._prefix = str(root / "x")[:-1]
+        self._is_plain: dict[str, bool] = {"": True}
+
+    def path(self, name: str, location: str) -> str:
+        """Return the path of ``name`` below the root; refuse what ``confined_path`` refuses."""
+        name = relative_name(name, location)
+        path = self._prefix + name
+        if not self._has_plain_folder(name) or os.path.islink(path):
+            return str(confined_path(self._root, name, location))
+        return path
+
+    def _has_plain_folder(self, name: str) -> bool:
+        """Tell whether no part of the name before the last one is a link."""
+        folder = name.rpartition("/")[0]
+        if folder not in self._is_plain:
+            is_plain, end = True, 0
+            while end >= 0:
+                end = folder.find("/", end + 1)
+                part = folder if end < 0 else folder[:end]
+                if part not in self._is_plain:
+                    self._is_plain[part] = is_plain and not os.path.islink(self._prefix + part)
+                is_plain = self._is_plain[part]
+        return self._is_plain[folder]
+
+
+class FolderFiles(Mapping[str, bytes]):
+    """All regular files below ``root`` by POSIX name; a link that leads out is refused on reading.
+
+    The names are those of the moment it was made.
+    """
+
+    def __init__(self, root: Path, disk: Disk) -> None:
+        self.root = root
+        self._disk = disk
+        found = disk.files_under(root)
+        self._names = frozenset(path.relative_to(root).as_posix() for path in found)
+
+    def __getitem__(self, name: str) -> bytes:
+        if name not in self._names:
+            raise KeyError(name)
+        return self._disk.read_bytes(confined_path(self.root, name, str(self.root)))
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted(self._names))
+
+    def __len__(self) -> int:
+        return len(self._names)
 
 
 def publish_folder(

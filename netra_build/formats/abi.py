@@ -1,4 +1,7 @@
-"""Kernel ABIs: what a tactic's kernel expects of its arguments and its grid."""
+"""Kernel ABIs: what a tactic's kernel expects of its arguments and its grid.
+
+The records below ``manifests/gfx950/contracts`` are the one place where kernarg offsets stand.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,24 @@ from netra_build.formats.library import Library
 
 if TYPE_CHECKING:
     from netra_build.formats.models.graph import Dimension
+
+FORMAT = "netra-kernel-abi-1"
+FOLDER = "manifests/gfx950/contracts"
+SIZE_BY_KIND = {"pointer": 8, "u32": 4}
+ACCESS = ("read", "write", "read_write", "value")
+MODES = {
+    "float_denorm_mode_32": 3,
+    "float_denorm_mode_16_64": 3,
+    "float_round_mode_32": 0,
+    "float_round_mode_16_64": 0,
+    "ieee_mode": 1,
+    "dx10_clamp": 1,
+    "fp16_overflow": 0,
+}
+"""Modes of a kernel whose record names no others: denormals kept, nearest even, IEEE, clamp."""
+
+_KEYS = "$schema format tactic arguments grid block modes notes masked_grid limits"
+_ARGUMENT_KEYS = "name offset size kind access dtype shape layout notes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,47 +80,6 @@ class KernelAbi:
     limits: Limits | None = None
 
 
-FORMAT = "netra-kernel-abi-1"
-FOLDER = "manifests/gfx950/contracts"
-SIZE_BY_KIND = {"pointer": 8, "u32": 4}
-MODES = {
-    "float_denorm_mode_32": 3,
-    "float_denorm_mode_16_64": 3,
-    "float_round_mode_32": 0,
-    "float_round_mode_16_64": 0,
-    "ieee_mode": 1,
-    "dx10_clamp": 1,
-    "fp16_overflow": 0,
-}
-"""Modes of a kernel whose record names no others: denormals kept, nearest even, IEEE, clamp."""
-
-ACCESS = ("read", "write", "read_write", "value")
-
-_KEYS = (
-    "$schema",
-    "format",
-    "tactic",
-    "arguments",
-    "grid",
-    "block",
-    "modes",
-    "notes",
-    "masked_grid",
-    "limits",
-)
-_ARGUMENT_KEYS = (
-    "name",
-    "offset",
-    "size",
-    "kind",
-    "access",
-    "dtype",
-    "shape",
-    "layout",
-    "notes",
-)
-
-
 def read_abi(library: Library, tactic: str) -> KernelAbi | None:
     """Return the ABI record of a tactic id, or None when the library keeps none.
 
@@ -113,6 +93,23 @@ def read_abi(library: Library, tactic: str) -> KernelAbi | None:
     fields.close(_KEYS)
     fields.word("format", (FORMAT,))
     fields.word("tactic", (tactic,))
+    arguments = _read_arguments(fields)
+    modes = fields.child("modes", {})
+    modes.close(MODES)
+    return KernelAbi(
+        tactic=tactic,
+        arguments=arguments,
+        grid=_dimensions(fields, "grid"),
+        location=fields.location,
+        block=_dimensions(fields, "block"),
+        modes=tuple((key, modes.integer(key, value)) for key, value in MODES.items()),
+        masked_grid=fields.boolean("masked_grid", False),
+        limits=_limits(fields, arguments) if fields.has("limits") else None,
+    )
+
+
+def _read_arguments(fields: Fields) -> tuple[AbiArgument, ...]:
+    """Return the kernargs, which have to stand in order and aligned to their size."""
     end = 0
     arguments = []
     for entry in fields.objects("arguments"):
@@ -121,39 +118,14 @@ def read_abi(library: Library, tactic: str) -> KernelAbi | None:
             entry.refuse("offset overlaps or is not aligned", "offset", got=argument.offset)
         end = argument.offset + argument.size
         arguments.append(argument)
-    grid = _dimensions(fields, "grid")
-    modes = fields.child("modes", {})
-    modes.close(MODES)
-    values = tuple((key, modes.integer(key, value)) for key, value in MODES.items())
-    masked = fields.boolean("masked_grid", False)
-    block = _dimensions(fields, "block")
-    place = library.location(name)
-    limits = _limits(fields, arguments) if fields.has("limits") else None
-    return KernelAbi(tactic, tuple(arguments), grid, place, block, values, masked, limits)
-
-
-def _limits(fields: Fields, arguments: list[AbiArgument]) -> Limits:
-    """Return the limits; ``BadInput`` for names that are no arguments of the right kind."""
-    limits = fields.child("limits")
-    limits.close(("grid", "values", "elements"))
-    grid = _dimensions(limits, "grid")
-    if len(grid) != 3 or not all(isinstance(size, int) for size in grid):
-        limits.refuse("three numbers are needed", "grid")
-    found = {}
-    for key, kind in (("values", "u32"), ("elements", "pointer")):
-        child = limits.child(key, {})
-        child.close([one.name for one in arguments if one.kind == kind])
-        found[key] = tuple((name, child.integer(name, low=0)) for name in child.value)
-    x, y, z = (int(size) for size in grid)
-    return Limits((x, y, z), found["values"], found["elements"])
+    return tuple(arguments)
 
 
 def _read_argument(entry: Fields) -> AbiArgument:
     entry.close(_ARGUMENT_KEYS)
     kind = entry.word("kind", SIZE_BY_KIND)
     size = entry.integer("size", low=1)
-    if size != SIZE_BY_KIND[kind]:
-        entry.refuse("size does not fit the kind", "size", expected=SIZE_BY_KIND[kind], got=size)
+    entry.equal("size does not fit the kind", "size", expected=SIZE_BY_KIND[kind], got=size)
     return AbiArgument(
         name=entry.text("name"),
         offset=entry.integer("offset", low=0),
@@ -164,6 +136,22 @@ def _read_argument(entry: Fields) -> AbiArgument:
         shape=_dimensions(entry, "shape") if entry.has("shape") else (),
         layout=entry.optional_text("layout"),
     )
+
+
+def _limits(fields: Fields, arguments: tuple[AbiArgument, ...]) -> Limits:
+    """Return the limits; ``BadInput`` for names that are no arguments of the right kind."""
+    limits = fields.child("limits")
+    limits.close("grid values elements")
+    grid = _dimensions(limits, "grid")
+    if len(grid) != 3 or not all(isinstance(size, int) for size in grid):
+        limits.refuse("three numbers are needed", "grid")
+    found = {}
+    for key, kind in (("values", "u32"), ("elements", "pointer")):
+        child = limits.child(key, {})
+        child.close([one.name for one in arguments if one.kind == kind])
+        found[key] = tuple((name, child.integer(name, low=0)) for name in child.value)
+    x, y, z = (int(size) for size in grid)
+    return Limits((x, y, z), found["values"], found["elements"])
 
 
 def _dimensions(fields: Fields, key: str) -> tuple[Dimension, ...]:

@@ -29,7 +29,6 @@ DENSE_NUMERICAL = {
     "deterministic": True,
 }
 
-
 NO_WORKSPACE = Workspace()
 
 
@@ -48,17 +47,10 @@ class Identified(ABC):
         return self.prefix + plain_stable_hash(self.identity())[:24]
 
 
-@dataclass(frozen=True)
-class FixedContract(Identified):
-    """Contract of an assembly template with every constant closed."""
+@dataclass(frozen=True, kw_only=True)
+class KernelContract(Identified):
+    """What the contracts of all kernels state, whatever the kernel is."""
 
-    operation: str
-    family: str
-    symbol: str
-    constants: tuple[tuple[str, int], ...]
-    specialization: tuple[tuple[str, int], ...]
-    semantics: tuple[tuple[str, str], ...]
-    kernarg_size: int
     launch: Launch
     workspace: Workspace
     graph_capture: bool
@@ -68,8 +60,46 @@ class FixedContract(Identified):
     source_refs: tuple[str, ...]
     evidence_refs: tuple[str, ...]
 
+    @abstractmethod
+    def computed(self) -> dict[str, Json]:
+        """Return the part of the identity that says what is computed, and by what."""
+
     def identity(self) -> dict[str, Json]:
         """Return the object whose digest is the contract id."""
+        return {
+            **self.computed(),
+            "launch": self.launch.document(),
+            "workspace": self.workspace.document(),
+            "graph_capture": self.graph_capture,
+            "deterministic": self.deterministic,
+        }
+
+    def document(self) -> dict[str, Json]:
+        """Return the record of contracts.json."""
+        return {
+            **self.identity(),
+            "id": self.id,
+            "fallback": self.fallback,
+            "maturity": self.maturity,
+            "source_refs": list(self.source_refs),
+            "evidence_refs": list(self.evidence_refs),
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class FixedContract(KernelContract):
+    """Contract of an assembly template with every constant closed."""
+
+    operation: str
+    family: str
+    symbol: str
+    constants: tuple[tuple[str, int], ...]
+    specialization: tuple[tuple[str, int], ...]
+    semantics: tuple[tuple[str, str], ...]
+    kernarg_size: int
+
+    def computed(self) -> dict[str, Json]:
+        """Return the template's operation with its constants."""
         return {
             "target": TARGET,
             "wave_size": WAVE_SIZE,
@@ -79,24 +109,11 @@ class FixedContract(Identified):
             "specialization": dict(self.specialization),
             "semantics": dict(self.semantics),
             "kernarg_size": self.kernarg_size,
-            "launch": self.launch.document(),
-            "workspace": self.workspace.document(),
-            "graph_capture": self.graph_capture,
-            "deterministic": self.deterministic,
         }
 
-    def document(self) -> Json:
+    def document(self) -> dict[str, Json]:
         """Return the record of contracts.json."""
-        return {
-            **self.identity(),
-            "id": self.id,
-            "symbol": self.symbol,
-            "fallback": self.fallback,
-            "maturity": self.maturity,
-            "artifact_kind": KIND_TEMPLATE,
-            "source_refs": list(self.source_refs),
-            "evidence_refs": list(self.evidence_refs),
-        }
+        return {**super().document(), "symbol": self.symbol, "artifact_kind": KIND_TEMPLATE}
 
 
 @dataclass(frozen=True)
@@ -149,42 +166,16 @@ class DenseShape:
         return {name: layout for name, layout in pairs if layout is not None}
 
 
-@dataclass(frozen=True)
-class DenseContract(Identified):
+@dataclass(frozen=True, kw_only=True)
+class DenseContract(KernelContract):
     """Contract of a dense operation that a registered dense tactic meets."""
 
     shape: DenseShape
     tactic: str
-    launch: Launch
-    workspace: Workspace
-    graph_capture: bool
-    deterministic: bool
-    fallback: str
-    maturity: str
-    source_refs: tuple[str, ...]
-    evidence_refs: tuple[str, ...]
 
-    def identity(self) -> dict[str, Json]:
-        """Return the object whose digest is the contract id."""
-        return {
-            **self.shape.identity(),
-            "tactic": self.tactic,
-            "launch": self.launch.document(),
-            "workspace": self.workspace.document(),
-            "graph_capture": self.graph_capture,
-            "deterministic": self.deterministic,
-        }
-
-    def document(self) -> Json:
-        """Return the record of contracts.json."""
-        return {
-            **self.identity(),
-            "id": self.id,
-            "fallback": self.fallback,
-            "maturity": self.maturity,
-            "source_refs": list(self.source_refs),
-            "evidence_refs": list(self.evidence_refs),
-        }
+    def computed(self) -> dict[str, Json]:
+        """Return the shape that is asked for, and the tactic."""
+        return {**self.shape.identity(), "tactic": self.tactic}
 
 
 @dataclass(frozen=True)
@@ -203,14 +194,10 @@ class DenseFallbackContract(Identified):
         scales = self.shape.scale_layouts()
         return {**self.shape.identity(), **({"scale_layouts": scales} if scales else {})}
 
-    def document(self) -> Json:
+    def document(self) -> dict[str, Json]:
         """Return the record of contracts.json."""
-        return {
-            **self.identity(),
-            "id": self.id,
-            "artifact_kind": KIND_FALLBACK,
-            "fallback": self.fallback,
-        }
+        kind = {"artifact_kind": KIND_FALLBACK, "fallback": self.fallback}
+        return {**self.identity(), "id": self.id, **kind}
 
 
 @dataclass(frozen=True)
@@ -224,12 +211,11 @@ class GoldenArgument:
 
     def document(self) -> Json:
         """Return the published argument object."""
-        record: dict[str, Json] = {"name": self.name, "kind": self.kind, "access": self.access}
-        return record if self.value is None else {**record, "value": self.value}
+        return {key: value for key, value in vars(self).items() if value is not None}
 
 
-@dataclass(frozen=True)
-class GoldenContract(Identified):
+@dataclass(frozen=True, kw_only=True)
+class GoldenContract(KernelContract):
     """Contract of a golden code object that is shipped as it is."""
 
     operation: str
@@ -238,23 +224,15 @@ class GoldenContract(Identified):
     hsaco_name: str
     hsaco_sha256: str
     kernarg_size: int
-    launch: Launch
     arguments: tuple[GoldenArgument, ...]
-    workspace: Workspace
-    graph_capture: bool
-    deterministic: bool
-    fallback: str
-    maturity: str
-    source_refs: tuple[str, ...]
-    evidence_refs: tuple[str, ...]
 
     @property
     def hsaco_path(self) -> str:
         """Path of the code object inside the engine directory."""
         return f"hsaco/{self.hsaco_name}"
 
-    def identity(self) -> dict[str, Json]:
-        """Return the object whose digest is the contract id."""
+    def computed(self) -> dict[str, Json]:
+        """Return the code object with its kernargs."""
         return {
             "target": TARGET,
             "wave_size": WAVE_SIZE,
@@ -264,24 +242,12 @@ class GoldenContract(Identified):
             "hsaco_name": self.hsaco_name,
             "hsaco_sha256": self.hsaco_sha256,
             "kernarg_size": self.kernarg_size,
-            "launch": self.launch.document(),
             "arguments": [argument.document() for argument in self.arguments],
-            "workspace": self.workspace.document(),
-            "graph_capture": self.graph_capture,
-            "deterministic": self.deterministic,
         }
 
-    def document(self) -> Json:
+    def document(self) -> dict[str, Json]:
         """Return the record of contracts.json."""
-        return {
-            **self.identity(),
-            "id": self.id,
-            "fallback": self.fallback,
-            "maturity": self.maturity,
-            "artifact_kind": KIND_GOLDEN,
-            "source_refs": list(self.source_refs),
-            "evidence_refs": list(self.evidence_refs),
-        }
+        return {**super().document(), "artifact_kind": KIND_GOLDEN}
 
 
 Contract = FixedContract | DenseContract | DenseFallbackContract | GoldenContract

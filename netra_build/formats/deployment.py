@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from netra_build.core.canonical_json import parse_object
 from netra_build.core.digests import sha256_hex
@@ -14,16 +14,25 @@ from netra_build.formats.vocabulary import FORMAT_DEPLOYMENT, TARGET, WAVE_SIZE
 UNLOCKED = "0" * 64
 """The lock of an experiment that nobody has measured yet."""
 
+RECIPE_KEYS = "$schema format target wave_size deployment evidence serving_evidence artifacts"
+EVIDENCE_KEYS = (
+    "lock lock_sha256 source_revision safe_default_lock safe_default_lock_sha256 "
+    "producer_selection_provenance producer_selection_provenance_sha256"
+)
+_FILE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.\-]{0,199}\Z")
+_SYMBOL = re.compile(r"[A-Za-z_.$][A-Za-z0-9_.$]{0,254}\Z")
+LOWEST = -(2**63)
+
 
 @dataclass(frozen=True)
-class DeploymentMember:
-    """One kernel of a code object: tactic id without target, symbol and closed constants."""
+class MemberRecipe:
+    """One kernel of a code object: tactic id without target, public symbol, closed constants."""
 
     tactic: str
     symbol: str
-    definitions: Mapping[str, int]
-    macro_symbols: tuple[str, ...]
-    location: str
+    definitions: Mapping[str, int] = field(default_factory=dict)
+    macro_symbols: tuple[str, ...] = ()
+    location: str = ""
 
 
 @dataclass(frozen=True)
@@ -33,7 +42,7 @@ class DeploymentArtifact:
     name: str
     locked_text_sha256: str
     locked_hsaco_sha256: str
-    members: tuple[DeploymentMember, ...]
+    members: tuple[MemberRecipe, ...]
     location: str
 
 
@@ -47,40 +56,12 @@ class Deployment:
     location: str
 
 
-RECIPE_KEYS = (
-    "$schema",
-    "format",
-    "target",
-    "wave_size",
-    "deployment",
-    "evidence",
-    "serving_evidence",
-    "artifacts",
-)
-EVIDENCE_KEYS = (
-    "lock",
-    "lock_sha256",
-    "source_revision",
-    "safe_default_lock",
-    "safe_default_lock_sha256",
-    "producer_selection_provenance",
-    "producer_selection_provenance_sha256",
-)
-ARTIFACT_KEYS = ("name", "locked_text_sha256", "locked_hsaco_sha256", "members")
-MEMBER_KEYS = ("tactic", "symbol", "definitions", "macro_symbols")
-_FILE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.\-]{0,199}\Z")
-_SYMBOL = re.compile(r"[A-Za-z_.$][A-Za-z0-9_.$]{0,254}\Z")
-LOWEST = -(2**63)
-
-
 def read_deployment(data: bytes, location: str) -> Deployment:
     """Return the recipe in ``data``; raise ``BadInput`` with its pointer."""
     fields = Fields(parse_object(data, location), location)
     for key, value in (("format", FORMAT_DEPLOYMENT), ("target", TARGET), ("wave_size", WAVE_SIZE)):
-        if fields.get(key) != value:
-            fields.refuse(
-                f'deployment recipe has another "{key}"', key, expected=value, got=fields.get(key)
-            )
+        got = fields.get(key)
+        fields.equal(f'deployment recipe has another "{key}"', key, expected=value, got=got)
     fields.close(RECIPE_KEYS)
     evidence = fields.child("evidence")
     evidence.close(EVIDENCE_KEYS)
@@ -96,7 +77,7 @@ def read_deployment(data: bytes, location: str) -> Deployment:
 
 
 def _artifact(fields: Fields) -> DeploymentArtifact:
-    fields.close(ARTIFACT_KEYS)
+    fields.close("name locked_text_sha256 locked_hsaco_sha256 members")
     if not _FILE.match(fields.text("name")):
         fields.refuse(f'"{fields.text("name")}" is not a plain file name', "name")
     members = tuple(_member(item) for item in fields.objects("members"))
@@ -114,14 +95,14 @@ def _artifact(fields: Fields) -> DeploymentArtifact:
     )
 
 
-def _member(fields: Fields) -> DeploymentMember:
-    fields.close(MEMBER_KEYS)
+def _member(fields: Fields) -> MemberRecipe:
+    fields.close("tactic symbol definitions macro_symbols")
     definitions = fields.child("definitions", {})
     symbols = fields.texts("macro_symbols", [])
     for symbol in (fields.text("symbol"), *symbols):
         if not _SYMBOL.match(symbol):
             fields.refuse(f'"{symbol}" is not an assembler symbol')
-    return DeploymentMember(
+    return MemberRecipe(
         tactic=fields.text("tactic"),
         symbol=fields.text("symbol"),
         definitions={key: definitions.integer(key, low=LOWEST) for key in definitions.value},

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
+from dataclasses import fields as dataclass_fields
 
-from netra_build.core.canonical_json import Json, parse_object
+from netra_build.core.canonical_json import Json, lower, parse_object
 from netra_build.core.errors import EvidenceIncomplete, Refused
 from netra_build.formats.fields import Fields
-from netra_build.formats.golden import GoldenSource
+from netra_build.formats.golden import GoldenSource, source_label
 from netra_build.formats.library import Library
 
 FORMAT = "netra-evidence-1"
+NUMERICS_FORMAT = "netra-numerics-1"
+FOLDER = "evidence/gfx950"
 SIMULATED = "simulated"
 HARDWARE = "hardware"
 SCOPES = (SIMULATED, HARDWARE)
+HARDWARE_KEYS = ("device", "hsaco_sha256", "replays")
+LEAST_SEEDS = 20
+"""Random inputs that simulated evidence of a verified kernel has to have run."""
 
 
 @dataclass(frozen=True)
@@ -42,54 +49,21 @@ class Evidence:
     @property
     def label(self) -> str:
         """Tactic and variant, as golden sources are called."""
-        return f"{self.tactic}/{self.variant}" if self.variant else self.tactic
+        return source_label(self.tactic, self.variant)
 
     @property
     def file_name(self) -> str:
         """Name of the record below the evidence folder."""
         return f"{self.label}.{self.scope}.json"
 
-    def document(self) -> Mapping[str, Json]:
+    def document(self) -> dict[str, Json]:
         """Return the record as it is written."""
-        document: dict[str, Json] = {
-            "format": FORMAT,
-            "tactic": self.tactic,
-            "variant": self.variant,
-            "scope": self.scope,
-            "text_sha256": self.text_sha256,
-            "launches": self.launches,
-            "elements": self.elements,
-            "mismatches": self.mismatches,
-            "cases": list(self.cases),
-            "notes": self.notes,
-        }
-        if self.scope == HARDWARE:
-            document["device"] = self.device
-            document["hsaco_sha256"] = self.hsaco_sha256
-            document["replays"] = self.replays
-        return document
+        unused = () if self.scope == HARDWARE else HARDWARE_KEYS
+        record = {key: value for key, value in lower(self).items() if key not in unused}
+        return {"format": FORMAT, **record}
 
 
-LEAST_SEEDS = 20
-"""Random inputs that simulated evidence of a verified kernel has to have run."""
-
-FOLDER = "evidence/gfx950"
-NUMERICS_FORMAT = "netra-numerics-1"
-
-_KEYS = (
-    "$schema",
-    "format",
-    "tactic",
-    "variant",
-    "scope",
-    "text_sha256",
-    "launches",
-    "elements",
-    "mismatches",
-    "cases",
-    "notes",
-)
-_HARDWARE_KEYS = ("device", "hsaco_sha256", "replays")
+_KEYS = frozenset(["$schema", "format", *(field.name for field in dataclass_fields(Evidence))])
 
 
 def has_evidence(library: Library) -> bool:
@@ -99,12 +73,12 @@ def has_evidence(library: Library) -> bool:
 
 def evidence_of(library: Library, golden: GoldenSource) -> tuple[Evidence, ...]:
     """Return the records about one golden source's tactic and variant, by scope."""
-    found = []
-    for scope in SCOPES:
-        name = f"{FOLDER}/{golden.label}.{scope}.json"
-        if library.disk.is_file(library.root / name):
-            found.append(read_evidence(library.read(name), library.location(name)))
-    return tuple(found)
+    names = (f"{FOLDER}/{golden.label}.{scope}.json" for scope in SCOPES)
+    return tuple(
+        read_evidence(library.read(name), library.location(name))
+        for name in names
+        if library.has(name)
+    )
 
 
 def require_evidence(library: Library, golden: GoldenSource, maturity: str) -> None:
@@ -156,8 +130,8 @@ def read_evidence(data: bytes, location: str) -> Evidence:
         return _from_numerics(fields)
     fields.word("format", (FORMAT,))
     scope = fields.word("scope", SCOPES)
-    fields.close((*_KEYS, *(_HARDWARE_KEYS if scope == HARDWARE else ())))
     is_hardware = scope == HARDWARE
+    fields.close(_KEYS if is_hardware else _KEYS.difference(HARDWARE_KEYS))
     return Evidence(
         tactic=fields.text("tactic"),
         variant=fields.text("variant", empty=True),
@@ -177,12 +151,8 @@ def read_evidence(data: bytes, location: str) -> Evidence:
 def _no_mismatch(fields: Fields) -> int:
     mismatches = fields.integer("mismatches", low=0)
     if mismatches:
-        raise Refused(
-            "evidence records mismatches",
-            location=fields.place("mismatches"),
-            expected=0,
-            got=mismatches,
-        )
+        fact = "evidence records mismatches"
+        raise Refused(fact, location=fields.place("mismatches"), expected=0, got=mismatches)
     return mismatches
 
 
@@ -190,7 +160,6 @@ def _from_numerics(fields: Fields) -> Evidence:
     """Return simulated evidence from a report of the numeric checks; runs are summed up."""
     fields.word("verdict", ("passed",))
     runs = list(fields.objects("runs"))
-    labels = [run.text("label") for run in runs]
     return Evidence(
         tactic=fields.text("tactic"),
         variant=fields.text("variant", "", empty=True),
@@ -199,15 +168,12 @@ def _from_numerics(fields: Fields) -> Evidence:
         launches=len(runs),
         elements=sum(run.integer("elements", low=0) for run in runs),
         mismatches=sum(run.integer("differing", low=0) for run in runs),
-        cases=_cases(labels),
+        cases=_cases(run.text("label") for run in runs),
         notes="functional model; not run on hardware",
     )
 
 
-def _cases(labels: Sequence[str]) -> tuple[str, ...]:
+def _cases(labels: Iterable[str]) -> tuple[str, ...]:
     """Return the input cases of run labels with the number of seeds of each."""
-    counts: dict[str, int] = {}
-    for label in labels:
-        case = label.split("/")[-2] if label.count("/") >= 2 else label
-        counts[case] = counts.get(case, 0) + 1
-    return tuple(f"{case} x{count}" for case, count in counts.items())
+    cases = (label.split("/")[-2] if label.count("/") >= 2 else label for label in labels)
+    return tuple(f"{case} x{count}" for case, count in Counter(cases).items())

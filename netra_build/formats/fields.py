@@ -11,6 +11,15 @@ from netra_build.core.errors import BadInput
 from netra_build.core.nearest import nearest_hint
 
 _REQUIRED: Any = object()
+_KIND_BY_TYPE = {
+    type(None): "null",
+    bool: "boolean",
+    int: "integer",
+    float: "number",
+    str: "string",
+    list: "array",
+    tuple: "array",
+}
 _HEX64 = re.compile(r"[0-9a-f]{64}\Z")
 MAX_INTEGER = 2**63 - 1
 
@@ -22,12 +31,7 @@ def escape_pointer(key: str) -> str:
 
 def kind_of(value: Json) -> str:
     """Return the JSON name of a value's type, for messages."""
-    if value is None:
-        return "null"
-    for types, word in ((bool, "boolean"), (int, "integer"), (float, "number"), (str, "string")):
-        if isinstance(value, types):
-            return word
-    return "array" if isinstance(value, list | tuple) else "object"
+    return _KIND_BY_TYPE.get(type(value), "object")
 
 
 def first_repeated(values: Iterable[str]) -> str | None:
@@ -50,23 +54,26 @@ class Fields:
         self.location = location
         self.pointer = pointer
         if not isinstance(value, dict):
-            raise BadInput(
-                "value has the wrong type",
-                location=self.place(),
-                expected="object",
-                got=kind_of(value),
-            )
+            self.wrong(value, "object")
         self.value: dict[str, Json] = value
 
-    def place(self, key: str | int | None = None) -> str:
-        """Return the location of this object or of one of its keys."""
-        tail = "" if key is None else "/" + escape_pointer(str(key))
-        whole = self.pointer + tail
+    def place(self, *keys: str | int) -> str:
+        """Return the location of this object, or of what stands below its ``keys``."""
+        whole = "".join([self.pointer, *(f"/{escape_pointer(str(key))}" for key in keys)])
         return f"{self.location}#{whole}" if whole else self.location
 
-    def refuse(self, fact: str, key: str | None = None, **details: Any) -> NoReturn:
-        """Raise ``BadInput`` with ``fact`` at this object or at one of its keys."""
-        raise BadInput(fact, location=self.place(key), **details)
+    def refuse(self, fact: str, *keys: str | int, **details: Any) -> NoReturn:
+        """Raise ``BadInput`` with ``fact`` at this object, or at what stands below ``keys``."""
+        raise BadInput(fact, location=self.place(*keys), **details)
+
+    def wrong(self, value: Json, expected: str, *keys: str | int) -> NoReturn:
+        """Raise ``BadInput`` about a value of the wrong type below ``keys``."""
+        self.refuse("value has the wrong type", *keys, expected=expected, got=kind_of(value))
+
+    def equal(self, fact: str, *keys: str | int, expected: Json, got: Json) -> None:
+        """Refuse with ``fact`` unless ``got`` is ``expected``."""
+        if got != expected:
+            self.refuse(fact, *keys, expected=expected, got=got)
 
     def hold(self, key: str, expected: Json, fact: str) -> None:
         """Refuse with ``fact`` unless ``key`` has the value, and the type, of ``expected``."""
@@ -74,16 +81,18 @@ class Fields:
         if got != expected or type(got) is not type(expected):
             self.refuse(fact, key, expected=expected, got=got)
 
-    def close(self, known: Iterable[str]) -> None:
-        """Refuse keys that are not ``known``, naming the nearest known one."""
-        names = frozenset(known)
+    def hold_text(self, key: str, expected: str, fact: str) -> None:
+        """Refuse with ``fact`` unless ``key`` has the text ``expected``, which is quoted."""
+        got = self.text(key)
+        if got != expected:
+            self.refuse(fact, key, expected=f'"{expected}"', got=f'"{got[:80]}"')
+
+    def close(self, known: str | Iterable[str]) -> None:
+        """Refuse keys that are not ``known`` (one text: names between blanks)."""
+        names = frozenset(known.split() if isinstance(known, str) else known)
         for key in self.value:
             if key not in names:
-                raise BadInput(
-                    f'unknown key "{key}"',
-                    location=self.place(),
-                    hint=nearest_hint(key, names),
-                )
+                self.refuse(f'unknown key "{key}"', hint=nearest_hint(key, names))
 
     def has(self, key: str) -> bool:
         """Tell whether the object holds ``key``."""
@@ -94,25 +103,16 @@ class Fields:
         if key in self.value:
             return self.value[key]
         if default is _REQUIRED:
-            raise BadInput(f'required key "{key}" is missing', location=self.place())
+            self.refuse(f'required key "{key}" is missing')
         return default
-
-    def wrong(self, key: str, expected: str, value: Json) -> NoReturn:
-        """Raise ``BadInput`` about a value of the wrong type."""
-        raise BadInput(
-            "value has the wrong type",
-            location=self.place(key),
-            expected=expected,
-            got=kind_of(value),
-        )
 
     def text(self, key: str, default: Any = _REQUIRED, *, empty: bool = False) -> str:
         """Return a string, nonempty unless ``empty`` is set."""
         value = self.get(key, default)
         if not isinstance(value, str):
-            self.wrong(key, "string", value)
+            self.wrong(value, "string", key)
         if not value and not empty:
-            raise BadInput("string is empty", location=self.place(key))
+            self.refuse("string is empty", key)
         return value
 
     def optional_text(self, key: str) -> str | None:
@@ -124,11 +124,7 @@ class Fields:
         value = self.text(key, default)
         names = tuple(known)
         if value not in names:
-            raise BadInput(
-                f'unknown word "{value}"',
-                location=self.place(key),
-                hint=nearest_hint(value, names),
-            )
+            self.refuse(f'unknown word "{value}"', key, hint=nearest_hint(value, names))
         return value
 
     def integer(
@@ -137,99 +133,69 @@ class Fields:
         """Return an integer (no boolean, no float) from ``low`` to ``high``."""
         return self.checked_integer(key, self.get(key, default), low, high)
 
-    def checked_integer(
-        self, key: str | int, value: Json, low: int = 0, high: int = MAX_INTEGER
-    ) -> int:
+    def checked_integer(self, key: str, value: Json, low: int = 0, high: int = MAX_INTEGER) -> int:
         """Check one value that stands below ``key`` as an integer from ``low`` to ``high``."""
         if isinstance(value, bool) or not isinstance(value, int):
-            self.wrong(str(key), "integer", value)
+            self.wrong(value, "integer", key)
         if not low <= value <= high:
-            raise BadInput(
-                "number is out of range",
-                location=self.place(key),
-                expected=f"{low} to {high}",
-                got=value,
-            )
+            self.refuse("number is out of range", key, expected=f"{low} to {high}", got=value)
         return value
 
     def boolean(self, key: str, default: Any = _REQUIRED) -> bool:
         """Return a boolean."""
         value = self.get(key, default)
         if not isinstance(value, bool):
-            self.wrong(key, "boolean", value)
+            self.wrong(value, "boolean", key)
         return value
 
     def digest(self, key: str) -> str:
         """Return 64 lower-case hexadecimal digits."""
         value = self.text(key)
         if not _HEX64.match(value):
-            raise BadInput(
-                "digest has the wrong form",
-                location=self.place(key),
-                expected="64 lower-case hexadecimal digits",
-                got=f'"{value[:80]}"',
-            )
+            wanted = "64 lower-case hexadecimal digits"
+            self.refuse("digest has the wrong form", key, expected=wanted, got=f'"{value[:80]}"')
         return value
 
     def array(self, key: str, default: Any = _REQUIRED) -> list[Json]:
         """Return an array."""
         value = self.get(key, default)
         if not isinstance(value, list | tuple):
-            self.wrong(key, "array", value)
+            self.wrong(value, "array", key)
         return list(value)
+
+    def sized(self, key: str, count: int, fact: str) -> list[Json]:
+        """Return an array; refuse with ``fact`` one that does not hold ``count`` elements."""
+        values = self.array(key)
+        self.equal(fact, key, expected=count, got=len(values))
+        return values
 
     def texts(self, key: str, default: Any = _REQUIRED, *, unique: bool = False) -> tuple[str, ...]:
         """Return an array of nonempty strings, without repetition if ``unique``."""
         values = self.array(key, default)
         for index, value in enumerate(values):
             if not isinstance(value, str):
-                raise BadInput(
-                    "value has the wrong type",
-                    location=f"{self.place(key)}/{index}",
-                    expected="string",
-                    got=kind_of(value),
-                )
+                self.wrong(value, "string", key, index)
             if not value:
-                raise BadInput("string is empty", location=f"{self.place(key)}/{index}")
+                self.refuse("string is empty", key, index)
         if unique and len(set(values)) != len(values):
-            raise BadInput(f'"{first_repeated(values)}" is listed twice', location=self.place(key))
+            self.refuse(f'"{first_repeated(values)}" is listed twice', key)
         return tuple(values)
 
     def extent(self, key: str) -> tuple[int, int, int]:
         """Return three positive integers."""
-        values = self.array(key)
-        if len(values) != 3:
-            raise BadInput(
-                "launch extent has the wrong number of dimensions",
-                location=self.place(key),
-                expected=3,
-                got=len(values),
-            )
-        x, y, z = (self._positive(key, index, value) for index, value in enumerate(values))
+        x, y, z = self.sized(key, 3, "launch extent has the wrong number of dimensions")
+        for index, value in enumerate((x, y, z)):
+            if isinstance(value, bool) or not isinstance(value, int):
+                self.wrong(value, "integer", key, index)
+            if not 1 <= value <= 2**31 - 1:
+                fact = "launch extent is out of range"
+                self.refuse(fact, key, index, expected="1 to 2147483647", got=value)
         return x, y, z
-
-    def _positive(self, key: str, index: int, value: Json) -> int:
-        if isinstance(value, bool) or not isinstance(value, int):
-            raise BadInput(
-                "value has the wrong type",
-                location=f"{self.place(key)}/{index}",
-                expected="integer",
-                got=kind_of(value),
-            )
-        if not 1 <= value <= 2**31 - 1:
-            raise BadInput(
-                "launch extent is out of range",
-                location=f"{self.place(key)}/{index}",
-                expected="1 to 2147483647",
-                got=value,
-            )
-        return value
 
     def child(self, key: str, default: Any = _REQUIRED) -> Fields:
         """Return the object below ``key``."""
-        return Fields(
-            self.get(key, default), self.location, f"{self.pointer}/{escape_pointer(key)}"
-        )
+        below = f"{self.pointer}/{escape_pointer(key)}"
+        return Fields(self.get(key, default), self.location, below)
 
     def objects(self, key: str, default: Any = _REQUIRED) -> Iterator[Fields]:
         """Yield the objects of the array below ``key``."""

@@ -10,6 +10,13 @@ from netra_build.formats.fields import Fields
 from netra_build.formats.library import Library
 
 FORMAT = "netra-golden-1"
+ROOT = "golden/gfx950"
+DIGESTS = ("text_sha256", "descriptor_sha256", "metadata_sha256")
+
+
+def source_label(tactic: str, variant: str) -> str:
+    """Return tactic and variant, as tables and messages name a golden source."""
+    return f"{tactic}/{variant}" if variant else tactic
 
 
 @dataclass(frozen=True)
@@ -30,8 +37,8 @@ class GoldenSource:
 
     @property
     def label(self) -> str:
-        """Tactic and variant, as tables name this source."""
-        return f"{self.tactic}/{self.variant}" if self.variant else self.tactic
+        """Tactic and variant."""
+        return source_label(self.tactic, self.variant)
 
     @property
     def source(self) -> str:
@@ -53,10 +60,6 @@ class GoldenSource:
             **self.digests,
             "history": [{"reason": reason} for reason in self.history],
         }
-
-
-ROOT = "golden/gfx950"
-DIGESTS = ("text_sha256", "descriptor_sha256", "metadata_sha256")
 
 
 def golden_sources(library: Library, tactic: str) -> tuple[GoldenSource, ...]:
@@ -87,16 +90,14 @@ def read_golden(library: Library, name: str) -> GoldenSource:
     )
 
 
+def _reason(entry: Fields) -> str:
+    entry.close("reason")
+    return entry.text("reason")
+
+
 def match_golden(
     sources: Sequence[GoldenSource], specialization: Mapping[str, int]
 ) -> GoldenSource | None:
     """Return the source whose constants are the ones asked for, or None."""
-    for source in sources:
-        if dict(source.specialization) == dict(specialization):
-            return source
-    return None
-
-
-def _reason(entry: Fields) -> str:
-    entry.close(("reason",))
-    return entry.text("reason")
+    wanted = dict(specialization)
+    return next((one for one in sources if dict(one.specialization) == wanted), None)

@@ -29,12 +29,7 @@ class Launch:
 
     def document(self) -> Json:
         """Return the published launch object."""
-        return {
-            "grid": list(self.grid),
-            "block": list(self.block),
-            "lds_bytes": self.lds_bytes,
-            "dynamic_lds_bytes": self.dynamic_lds_bytes,
-        }
+        return {**vars(self), "grid": list(self.grid), "block": list(self.block)}
 
 
 @dataclass(frozen=True)
@@ -46,12 +41,12 @@ class Workspace:
 
     def document(self) -> Json:
         """Return the published workspace object."""
-        return {"bytes": self.bytes, "alignment": self.alignment}
+        return dict(vars(self))
 
 
 def read_launch(fields: Fields) -> Launch:
     """Return a launch object; refuse more than 1024 work-items per work-group."""
-    fields.close(("grid", "block", "lds_bytes", "dynamic_lds_bytes"))
+    fields.close("grid block lds_bytes dynamic_lds_bytes")
     launch = Launch(
         grid=fields.extent("grid"),
         block=fields.extent("block"),
@@ -59,27 +54,20 @@ def read_launch(fields: Fields) -> Launch:
         dynamic_lds_bytes=fields.integer("dynamic_lds_bytes", 0, high=UINT32_MAX),
     )
     if launch.work_items > MAX_BLOCK:
-        fields.refuse(
-            "work-group is too large",
-            "block",
-            expected=f"at most {MAX_BLOCK} work-items",
-            got=launch.work_items,
-        )
+        most = f"at most {MAX_BLOCK} work-items"
+        fields.refuse("work-group is too large", "block", expected=most, got=launch.work_items)
     return launch
 
 
 def read_workspace(fields: Fields) -> Workspace:
     """Return a workspace object: bytes in 64 bits and a power-of-two alignment up to 256."""
-    fields.close(("bytes", "alignment"))
+    fields.close("bytes alignment")
     workspace = Workspace(
         fields.integer("bytes", 0, high=UINT64_MAX),
         fields.integer("alignment", 256, low=1, high=256),
     )
-    if workspace.alignment & (workspace.alignment - 1):
-        fields.refuse(
-            "alignment is not a power of two",
-            "alignment",
-            expected="a power of two",
-            got=workspace.alignment,
-        )
+    found = workspace.alignment
+    if found & (found - 1):
+        fact = "alignment is not a power of two"
+        fields.refuse(fact, "alignment", expected="a power of two", got=found)
     return workspace

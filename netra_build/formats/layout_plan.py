@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from netra_build.core.canonical_json import Json
-from netra_build.core.errors import BadInput
 from netra_build.core.nearest import nearest_hint
 from netra_build.formats.fields import Fields
-from netra_build.formats.vocabulary import DTYPE_BYTES, FORMAT_LAYOUT
+from netra_build.formats.vocabulary import DTYPE_BYTES, FORMAT_LAYOUT, SCALE_DTYPES
 
 JOIN_WEIGHTS = "concatenate_output_shards"
 JOIN_SCALES = "concatenate_output_scale_shards_axis0"
@@ -21,6 +20,14 @@ PARAMETERS_BY_WEIGHT_STEP: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {"identity": (), JOIN_WEIGHTS: ("axis", "shards"), SHUFFLE: ("tile_m", "tile_k")}
 )
 SCALE_STEPS = (JOIN_SCALES, WIDEN)
+TILE = 16
+
+BINDING_KEYS = "tensor checkpoint_layout kernel_layout output_layout steps checkpoint_tensors scale"
+STEP_KEYS = "source_layout target_layout transform parameters validated_scope"
+SCALE_KEYS = (
+    "tensor checkpoint_tensors checkpoint_dtype kernel_dtype block checkpoint_layout "
+    "kernel_layout steps"
+)
 
 
 @dataclass(frozen=True)
@@ -55,59 +62,25 @@ class LayoutBinding:
 
     weight: WeightLayout
     scale: ScaleLayout | None
-    location: str
+    location: str = field(compare=False)
 
     def tensors(self) -> tuple[str, ...]:
         """Return the names of the tensors that come of it."""
         return (self.weight.tensor, *([self.scale.tensor] if self.scale else []))
 
-    def parts(self) -> tuple[WeightLayout, ScaleLayout | None]:
-        """Return what it says, wherever it stands."""
-        return self.weight, self.scale
-
-
-BINDING_KEYS = (
-    "tensor",
-    "checkpoint_layout",
-    "kernel_layout",
-    "output_layout",
-    "steps",
-    "checkpoint_tensors",
-    "scale",
-)
-STEP_KEYS = ("source_layout", "target_layout", "transform", "parameters", "validated_scope")
-SCALE_KEYS = (
-    "tensor",
-    "checkpoint_tensors",
-    "checkpoint_dtype",
-    "kernel_dtype",
-    "block",
-    "checkpoint_layout",
-    "kernel_layout",
-    "steps",
-)
-SCALE_DTYPES = ("bf16", "fp32")
-TILE = 16
-
 
 def read_layout_plan(document: Json, location: str) -> tuple[LayoutBinding, ...]:
     """Return the bindings of a layout plan; raise ``BadInput`` with the pointer of a fault."""
     fields = Fields(document, location)
-    fields.close(("format", "bindings"))
-    if fields.text("format") != FORMAT_LAYOUT:
-        fields.refuse(
-            "layout plan has an unknown format",
-            "format",
-            expected=f'"{FORMAT_LAYOUT}"',
-            got=f'"{fields.text("format")[:80]}"',
-        )
+    fields.close("format bindings")
+    fields.hold_text("format", FORMAT_LAYOUT, "layout plan has an unknown format")
     made: dict[str, LayoutBinding] = {}
     result = []
     for item in fields.objects("bindings"):
         binding = _read_binding(item)
         repeated = [made[name] for name in binding.tensors() if name in made]
         # Operations that share a weight repeat its binding; what says something else is refused.
-        if repeated and any(one.parts() != binding.parts() for one in repeated):
+        if repeated and any(one != binding for one in repeated):
             item.refuse(f'another binding makes "{repeated[0].weight.tensor}" too', "tensor")
         made.update(dict.fromkeys(binding.tensors(), binding))
         if not repeated:
@@ -153,11 +126,8 @@ def _read_step(fields: Fields) -> str:
     fields.close(STEP_KEYS)
     name = fields.text("transform")
     if name not in PARAMETERS_BY_WEIGHT_STEP:
-        fields.refuse(
-            f'unknown transform "{name}"',
-            "transform",
-            hint=nearest_hint(name, PARAMETERS_BY_WEIGHT_STEP),
-        )
+        hint = nearest_hint(name, PARAMETERS_BY_WEIGHT_STEP)
+        fields.refuse(f'unknown transform "{name}"', "transform", hint=hint)
     parameters = fields.child("parameters")
     parameters.close(PARAMETERS_BY_WEIGHT_STEP[name])
     if name == JOIN_WEIGHTS:
@@ -173,27 +143,17 @@ def _check_chain(fields: Fields, weight: WeightLayout) -> None:
     """Refuse steps that do not lead from the checkpoint's layout to the kernel's."""
     layout = weight.checkpoint_layout
     for step in fields.objects("steps"):
-        if step.text("source_layout") != layout:
-            step.refuse(
-                "step starts from another layout",
-                "source_layout",
-                expected=f'"{layout}"',
-                got=f'"{step.text("source_layout")}"',
-            )
+        step.hold_text("source_layout", layout, "step starts from another layout")
         layout = step.text("target_layout")
     if layout != weight.kernel_layout:
-        fields.refuse(
-            "steps end in another layout",
-            "steps",
-            expected=f'"{weight.kernel_layout}"',
-            got=f'"{layout}"',
-        )
+        wanted = f'"{weight.kernel_layout}"'
+        fields.refuse("steps end in another layout", "steps", expected=wanted, got=f'"{layout}"')
     joined = [step for step in fields.objects("steps") if step.text("transform") == JOIN_WEIGHTS]
     shards = [step.child("parameters").integer("shards") for step in joined] or [1]
     if shards != [len(weight.sources)]:
         fields.refuse(
             "number of checkpoint tensors does not fit the steps",
-            "checkpoint_tensors" if fields.has("checkpoint_tensors") else None,
+            *(["checkpoint_tensors"] if fields.has("checkpoint_tensors") else []),
             expected=" and ".join(map(str, shards)),
             got=len(weight.sources),
         )
@@ -206,9 +166,7 @@ def _read_scale(fields: Fields) -> ScaleLayout:
     fields.close(SCALE_KEYS)
     if fields.text("checkpoint_layout") != fields.text("kernel_layout"):
         fields.refuse("scale layouts cannot be changed", "kernel_layout")
-    block = fields.array("block")
-    if len(block) != 2:
-        fields.refuse("scale block has two sizes", "block", expected=2, got=len(block))
+    block = fields.sized("block", 2, "scale block has two sizes")
     rows, columns = (fields.checked_integer("block", size, low=1) for size in block)
     scale = ScaleLayout(
         tensor=fields.text("tensor"),
@@ -222,18 +180,14 @@ def _read_scale(fields: Fields) -> ScaleLayout:
         fields.refuse("no checkpoint tensor is named", "checkpoint_tensors")
     if (scale.checkpoint_dtype, scale.kernel_dtype) == ("fp32", "bf16"):
         fields.refuse("scales cannot be narrowed from fp32 to bf16", "kernel_dtype")
-    wanted = scale_steps(scale)
+    wanted = _scale_steps(scale)
     if scale.steps != wanted:
-        raise BadInput(
-            "steps do not fit the checkpoint tensors and data types",
-            location=fields.place("steps"),
-            expected=_listed(wanted),
-            got=_listed(scale.steps),
-        )
+        fact = "steps do not fit the checkpoint tensors and data types"
+        fields.refuse(fact, "steps", expected=_listed(wanted), got=_listed(scale.steps))
     return scale
 
 
-def scale_steps(scale: ScaleLayout) -> tuple[str, ...]:
+def _scale_steps(scale: ScaleLayout) -> tuple[str, ...]:
     """Return the only steps that lead from a scale's checkpoint tensors to the kernel's."""
     needed = (len(scale.sources) > 1, scale.checkpoint_dtype != scale.kernel_dtype)
     return tuple(step for step, is_needed in zip(SCALE_STEPS, needed, strict=True) if is_needed)

@@ -66,11 +66,8 @@ class Library:
     def json_names(self, folder: str) -> tuple[str, ...]:
         """Return the root-relative names of the JSON files in ``folder``, in path order."""
         paths = self.disk.files_under(self.root / folder, ".json")
-        return tuple(
-            path.relative_to(self.root).as_posix()
-            for path in paths
-            if path.parent == self.root / folder
-        )
+        own = (path for path in paths if path.parent == self.root / folder)
+        return tuple(path.relative_to(self.root).as_posix() for path in own)
 
 
 def missing_markers(root: Path, disk: Disk) -> list[str]:
@@ -97,6 +94,5 @@ def open_library(disk: Disk, explicit: Path | None, anchors: Iterable[Path]) -> 
         for folder in [*([] if disk.is_file(start) else [start]), *start.parents]:
             if not missing_markers(folder, disk):
                 return Library(folder, disk)
-    raise BadInput(
-        "no kernel library root found", location=".", hint="give one with --library-root"
-    )
+    hint = "give one with --library-root"
+    raise BadInput("no kernel library root found", location=".", hint=hint)

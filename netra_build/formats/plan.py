@@ -30,7 +30,7 @@ class Candidate:
 
     def document(self) -> Json:
         """Return the candidate object of explain.json."""
-        return {"tactic": self.tactic, "selected": self.selected, "reasons": list(self.reasons)}
+        return {**vars(self), "reasons": list(self.reasons)}
 
 
 @dataclass(frozen=True)
@@ -159,18 +159,7 @@ class PlacedBuffer:
 
     def document(self) -> Json:
         """Return the buffer object of memory_plan.json."""
-        request = self.request
-        return {
-            "name": request.name,
-            "offset": self.offset,
-            "size": request.size,
-            "alignment": request.alignment,
-            "first_use": request.first_use,
-            "last_use": request.last_use,
-            "persistent": request.persistent,
-            "graph_stable": True,
-            "alias_of": request.alias_of,
-        }
+        return {**vars(self.request), "offset": self.offset, "graph_stable": True}
 
 
 @dataclass(frozen=True)

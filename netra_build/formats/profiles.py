@@ -12,6 +12,9 @@ from netra_build.formats.fields import Fields
 from netra_build.formats.library import Library
 from netra_build.formats.vocabulary import FORMAT_PROFILE, TARGET, UINT64_MAX
 
+PROFILE_KEYS = "$schema format name guards quantization tensor_parallel priority"
+MAX_PRIORITY = 2**31 - 1
+
 
 @dataclass(frozen=True)
 class Guard:
@@ -58,27 +61,14 @@ class Profile:
         }
 
 
-PROFILE_KEYS = (
-    "$schema",
-    "format",
-    "name",
-    "guards",
-    "quantization",
-    "tensor_parallel",
-    "priority",
-)
-MAX_PRIORITY = 2**31 - 1
-
-
 def load_profiles(library: Library, tensor_parallel: int) -> tuple[Profile, ...]:
     """Return every profile sorted by name; ``deployment`` binds the model's degree.
 
     Raises ``BadInput`` for a broken file, a repeated name and an empty registry.
     """
     folder = f"manifests/{TARGET}/profiles"
-    profiles = [
-        _read_profile(library, name, tensor_parallel) for name in library.json_names(folder)
-    ]
+    names = library.json_names(folder)
+    profiles = [_read_profile(library, name, tensor_parallel) for name in names]
     if not profiles:
         raise BadInput("no profile is defined", location=library.location(folder))
     first: dict[str, Profile] = {}
@@ -107,13 +97,7 @@ def choose_profile(profiles: tuple[Profile, ...], name: str, location: str) -> P
 
 def _read_profile(library: Library, name: str, tensor_parallel: int) -> Profile:
     fields = Fields(library.read_object(name), library.location(name))
-    if fields.text("format") != FORMAT_PROFILE:
-        fields.refuse(
-            "profile has an unknown format",
-            "format",
-            expected=f'"{FORMAT_PROFILE}"',
-            got=f'"{fields.text("format")}"',
-        )
+    fields.hold_text("format", FORMAT_PROFILE, "profile has an unknown format")
     fields.close(PROFILE_KEYS)
     return Profile(
         name=fields.text("name"),
@@ -126,8 +110,7 @@ def _read_profile(library: Library, name: str, tensor_parallel: int) -> Profile:
 
 
 def _bind_degree(fields: Fields, tensor_parallel: int) -> int:
-    value = fields.get("tensor_parallel", "deployment")
-    if value == "deployment":
+    if fields.get("tensor_parallel", "deployment") == "deployment":
         return tensor_parallel
     return fields.integer("tensor_parallel", low=1, high=2**31 - 1)
 
@@ -138,7 +121,7 @@ def _read_guards(fields: Fields) -> tuple[Guard, ...]:
     guards = []
     for dimension in sorted(fields.value):
         bounds = fields.child(dimension)
-        bounds.close(("min", "max"))
+        bounds.close("min max")
         low = bounds.integer("min", high=UINT64_MAX)
         high = bounds.integer("max", high=UINT64_MAX)
         if low > high:

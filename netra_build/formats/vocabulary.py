@@ -12,6 +12,14 @@ UINT64_MAX = 2**64 - 1
 DTYPE_BYTES = MappingProxyType({"fp8_e4m3": 1, "fp16": 2, "bf16": 2, "fp32": 4, "int32": 4})
 """Bytes of one element by data type name."""
 
+STORED_DTYPE = MappingProxyType(
+    {"fp8_e4m3": "F8_E4M3", "fp16": "F16", "bf16": "BF16", "fp32": "F32", "int32": "I32"}
+)
+"""The name of a data type in safetensors files, by ours."""
+
+SCALE_DTYPES = ("bf16", "fp32")
+"""Data types that the block scales of a weight can have."""
+
 TENSOR_ROLES = ("input", "output", "state", "weight", "temporary")
 MATURITIES = ("experiment", "verified", "accepted", "rejected")
 ACCESSES = ("read", "write", "read_write")
@@ -42,8 +50,6 @@ FORMAT_GRAPH_RECIPE = "netra-graph-recipe-1"
 FORMAT_MEMORY = "netra-memory-plan-1"
 FORMAT_LAYOUT = "netra-layout-plan-1"
 FORMAT_VALIDATION = "netra-validation-plan-1"
-FORMAT_EQUIVALENCE = "netra-assembly-equivalence-1"
-FORMAT_ABI = "netra-kernel-abi-1"
 
 PLACEMENTS = ("first_use", "best")
 """How buffers are placed: as published, or in the best of several orders."""

@@ -6,7 +6,7 @@ depth are bounded. What a key means is decided by the reader of the recipe, not 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from typing import Any, NamedTuple, NoReturn
 
 import yaml
@@ -37,7 +37,7 @@ class Located(NamedTuple):
     value: str | list[Located] | dict[str, Located]
     location: str
 
-    def mapping(self, required: frozenset[str], optional: frozenset[str]) -> dict[str, Located]:
+    def mapping(self, required: Set[str], optional: Set[str]) -> dict[str, Located]:
         """Return the entries of a mapping; refuse other kinds, unknown and missing keys."""
         if not isinstance(self.value, dict):
             self.refuse("not a mapping of keys to values")

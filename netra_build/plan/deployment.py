@@ -21,7 +21,7 @@ from netra_build.formats.deployment import (
     UNLOCKED,
     Deployment,
     DeploymentArtifact,
-    DeploymentMember,
+    MemberRecipe,
 )
 from netra_build.formats.plan import KernelInstance
 from netra_build.formats.vocabulary import TARGET, WAVE_SIZE
@@ -73,7 +73,7 @@ def _plan_artifact(
     return ArtifactPlan(artifact, instances, is_unlocked)
 
 
-def _tactic(member: DeploymentMember, catalog: Catalog) -> FixedTactic:
+def _tactic(member: MemberRecipe, catalog: Catalog) -> FixedTactic:
     name = f"{TARGET}.{member.tactic}"
     for fault in catalog.faults:
         if fault.tactic == name:
@@ -90,7 +90,7 @@ def _tactic(member: DeploymentMember, catalog: Catalog) -> FixedTactic:
 
 
 def _instance(
-    tactic: FixedTactic, member: DeploymentMember, allow_experimental: bool
+    tactic: FixedTactic, member: MemberRecipe, allow_experimental: bool
 ) -> KernelInstance:
     constants = {name: values[0] for name, values in tactic.contract_constants}
     both = sorted(constants.keys() & member.definitions.keys())

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from netra_build import __version__
-from netra_build.core.canonical_json import Json, plain_canonical_bytes, stable_hash
+from netra_build.core.canonical_json import Json, lower, plain_canonical_bytes, stable_hash
 from netra_build.core.digests import sha256_hex
-from netra_build.formats.models.graph import thaw
 from netra_build.formats.plan import Candidate, EnginePlan, KernelInstance, OperationPlan
 from netra_build.formats.vocabulary import (
     EXECUTE_KERNEL,
@@ -134,7 +133,7 @@ def sibling_documents(plan: EnginePlan) -> dict[str, Json]:
             plan.profile.name, plan.operations, plan.depends_on
         ),
         "memory_plan.json": plan.memory.document(),
-        "layout_plan.json": thaw(plan.layout),
+        "layout_plan.json": lower(plan.layout),
         "symbols.json": {
             "selected": kernel_symbols(plan),
             "candidates": sorted(kernel.symbol for kernel in plan.candidates),
@@ -317,5 +316,5 @@ def operation_document(plan: OperationPlan) -> dict[str, Json]:
     if plan.hsaco_sha256 is not None:
         record["hsaco_sha256"] = plan.hsaco_sha256
     if plan.operation.kind == "server_fallback":
-        record["external_contract"] = thaw(plan.operation.attributes)
+        record["external_contract"] = lower(plan.operation.attributes)
     return record

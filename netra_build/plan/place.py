@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from netra_build.core.canonical_json import Json
+from netra_build.core.canonical_json import Json, lower
 from netra_build.formats.fields import Fields
-from netra_build.formats.models.graph import Operation, thaw
+from netra_build.formats.models.graph import Operation
 from netra_build.formats.models.model import Model
 
 
@@ -17,7 +17,7 @@ def operation_place(model: Model, index: int, operation: Operation) -> str:
 
 def attribute_fields(model: Model, index: int, operation: Operation) -> Fields:
     """Return the attributes of an operation for typed reading."""
-    value: Json = thaw(operation.attributes)
+    value: Json = lower(operation.attributes)
     if model.graph_pointer is not None:
         pointer = f"{model.graph_pointer}/operations/{index}/attributes"
         return Fields(value, model.location, pointer)

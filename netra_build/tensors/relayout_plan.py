@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
-from types import MappingProxyType
 
 from netra_build.core.canonical_json import Json
 from netra_build.core.errors import BadInput
@@ -21,14 +20,10 @@ from netra_build.formats.layout_plan import (
     ScaleLayout,
     WeightLayout,
 )
+from netra_build.formats.vocabulary import STORED_DTYPE
 from netra_build.tensors.byte_source import Interleaved
 from netra_build.tensors.relayout import TRANSFORMS, Matrix
 from netra_build.tensors.tensor_file import NewTensor, StoredTensor
-
-STORED_DTYPE = MappingProxyType(
-    {"fp8_e4m3": "F8_E4M3", "fp16": "F16", "bf16": "BF16", "fp32": "F32", "int32": "I32"}
-)
-"""The container's name of a data type, by ours."""
 
 Stored = Mapping[str, StoredTensor]
 Shapes = Mapping[str, tuple[str, tuple[Json, ...]]]

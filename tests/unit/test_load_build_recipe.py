@@ -10,10 +10,10 @@ from netra_build.formats import yaml_text
 from netra_build.formats.build_recipe import (
     ArtifactRecipe,
     EngineRecipe,
-    MemberRecipe,
     ObjectsRecipe,
     read_recipe,
 )
+from netra_build.formats.deployment import MemberRecipe
 
 ENGINE = """\
 # what it is for

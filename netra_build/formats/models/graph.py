@@ -1,4 +1,4 @@
-"""Deeply immutable JSON values, so that a record cannot be changed through its attributes."""
+"""The typed graph of a model (``netra-ir-1``): tensors, operations, their boundary; its reader."""
 
 from __future__ import annotations
 
@@ -8,37 +8,31 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import NoReturn
 
-from netra_build.core.canonical_json import Json
+from netra_build.core.canonical_json import Json, lower
 from netra_build.core.errors import BadInput
 from netra_build.formats.fields import Fields, first_repeated
 from netra_build.formats.vocabulary import DTYPE_BYTES, FORMAT_GRAPH, TENSOR_ROLES
 
+Dimension = int | str
+
+GRAPH_KEYS = "format name tensors operations inputs outputs state"
+TENSOR_KEYS = "name shape dtype layout role alias_of persistent"
+OPERATION_KEYS = "name kind inputs outputs attributes numerical"
+
 
 def freeze(value: Json) -> Json:
-    """Return ``value`` with objects as read-only mappings and arrays as tuples."""
+    """Return a JSON value with objects as read-only mappings and arrays as tuples.
+
+    ``canonical_json.lower`` gives plain dictionaries and lists again.
+    """
     kind = type(value)
     if kind is str or kind is int:
         return value
-    if kind is dict or kind is MappingProxyType or isinstance(value, Mapping):
+    if kind is dict or isinstance(value, Mapping):
         return MappingProxyType({key: freeze(item) for key, item in value.items()})
     if kind is list or kind is tuple:
         return tuple([freeze(item) for item in value])
     return value
-
-
-def thaw(value: Json) -> Json:
-    """Return a frozen value as plain dictionaries and lists again."""
-    kind = type(value)
-    if kind is str or kind is int:
-        return value
-    if kind is MappingProxyType or kind is dict or isinstance(value, Mapping):
-        return {key: thaw(item) for key, item in value.items()}
-    if kind is tuple or kind is list:
-        return [thaw(item) for item in value]
-    return value
-
-
-Dimension = int | str
 
 
 @dataclass(frozen=True)
@@ -60,15 +54,7 @@ class Tensor:
 
     def document(self) -> Json:
         """Return the object of graph.json."""
-        return {
-            "name": self.name,
-            "shape": list(self.shape),
-            "dtype": self.dtype,
-            "layout": self.layout,
-            "role": self.role,
-            "alias_of": self.alias_of,
-            "persistent": self.persistent,
-        }
+        return {**vars(self), "shape": list(self.shape)}
 
 
 @dataclass(frozen=True)
@@ -88,14 +74,7 @@ class Operation:
 
     def document(self) -> Json:
         """Return the object of graph.json."""
-        return {
-            "name": self.name,
-            "kind": self.kind,
-            "inputs": list(self.inputs),
-            "outputs": list(self.outputs),
-            "attributes": thaw(self.attributes),
-            "numerical": thaw(self.numerical),
-        }
+        return lower(vars(self))
 
 
 @dataclass(frozen=True)
@@ -127,21 +106,10 @@ class Graph:
         }
 
 
-GRAPH_KEYS = ("format", "name", "tensors", "operations", "inputs", "outputs", "state")
-TENSOR_KEYS = ("name", "shape", "dtype", "layout", "role", "alias_of", "persistent")
-OPERATION_KEYS = ("name", "kind", "inputs", "outputs", "attributes", "numerical")
-
-
 def read_graph(fields: Fields) -> Graph:
     """Return the checked graph of one JSON object; raise ``BadInput`` with its pointer."""
     fields.close(GRAPH_KEYS)
-    if fields.text("format") != FORMAT_GRAPH:
-        fields.refuse(
-            "graph has an unknown format",
-            "format",
-            expected=f'"{FORMAT_GRAPH}"',
-            got=f'"{fields.text("format")}"',
-        )
+    fields.hold_text("format", FORMAT_GRAPH, "graph has an unknown format")
     graph = Graph(
         name=fields.text("name"),
         tensors=tuple([read_tensor(item) for item in fields.objects("tensors")]),
@@ -176,10 +144,7 @@ def read_shape(fields: Fields) -> tuple[Dimension, ...]:
     for index, size in enumerate(shape):
         whole = isinstance(size, int) and not isinstance(size, bool) and size > 0
         if not whole and not (isinstance(size, str) and size):
-            raise BadInput(
-                "dimension is neither a positive integer nor a name",
-                location=f"{fields.place('shape')}/{index}",
-            )
+            fields.refuse("dimension is neither a positive integer nor a name", "shape", index)
     return tuple(shape)
 
 

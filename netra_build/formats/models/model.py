@@ -42,13 +42,7 @@ def read_model_bytes(data: bytes, location: str, library: Library) -> Model:
     """Return the model of one description's bytes; raise ``BadInput`` with its pointer."""
     document = parse_object(data, location)
     fields = Fields(document, location)
-    if fields.text("format") != FORMAT_MODEL:
-        fields.refuse(
-            "model description has an unknown format",
-            "format",
-            expected=f'"{FORMAT_MODEL}"',
-            got=f'"{fields.text("format")}"',
-        )
+    fields.hold_text("format", FORMAT_MODEL, "model description has an unknown format")
     schema_name = MARKER_FILES[0]
     check_document(
         library.read_object(schema_name), document, location, library.location(schema_name)

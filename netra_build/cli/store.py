@@ -21,8 +21,7 @@ from netra_build.build.cache.care import (
 )
 from netra_build.build.cache.files import StoreFiles
 from netra_build.build.cache.ledger import FOLDERS
-from netra_build.build.cache.place import StorePlace, store_place
-from netra_build.build.cache.store import Store
+from netra_build.build.cache.store import Store, StorePlace, store_place
 from netra_build.core.canonical_json import Json, canonical_text
 from netra_build.core.errors import BadInput, DamagedStore
 from netra_build.core.terminal import table_text

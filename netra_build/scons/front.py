@@ -12,7 +12,7 @@ import SCons.Node.Alias
 import SCons.Script
 
 from netra_build.asm.tools.tool_identity import is_binary
-from netra_build.build.cache.place import store_place
+from netra_build.build.cache.store import store_place
 from netra_build.build.freshness.finished import Finished, write_manifest
 from netra_build.build.freshness.input_trace import RecordingEnvironment, absolute, joined
 from netra_build.build.freshness.noted import NotedDigests

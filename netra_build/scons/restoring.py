@@ -7,16 +7,14 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from netra_build.build.cache.build_trace import (
-    Present,
-    digests_below,
-    fits,
+from netra_build.build.cache.request_trace import (
+    Made,
+    TracedProduct,
     keep_trace,
     kept_traces,
-    restore,
     trace_of,
 )
-from netra_build.build.cache.trace_parts import Made, TracedProduct
+from netra_build.build.cache.restore import Present, digests_below, fits, restore
 from netra_build.build.digests.code_digest import PACKAGE_FOLDER
 from netra_build.build.digests.distributions import DISTRIBUTION_BY_IMPORT, installed_version
 from netra_build.build.digests.loaded_code import note_folder, note_loaded_code
@@ -40,12 +38,12 @@ def restore_request(env: Any, check: UpToDateCheck) -> Made | None:
     context: BuildContext = env["NETRA_CONTEXT"]
     store = context.store(env) if check.is_usable and not check.verify else None
     key = _key(check)
-    traces = list(kept_traces(store, key)) if store is not None and key else []
-    if store is None or not traces:
+    if store is None or not key:
         return None
-    base, code = absolute(".") + "/", _code(env)
+    base = absolute(".") + "/"
     present = Present(base, context.noted)
-    for trace in traces:
+    for trace in kept_traces(store, key):
+        code = _code(env)
         input_trace = InputTrace(context.input_trace.started_ns)
         input_trace.environment.update(context.input_trace.environment)
         try:

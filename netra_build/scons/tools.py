@@ -14,8 +14,7 @@ import SCons.Action
 
 from netra_build.asm.tools.tool_memory import ToolMemory
 from netra_build.asm.tools.toolchain import Toolchain, find_toolchain
-from netra_build.build.cache.answers import KIND, StoreMemory
-from netra_build.build.cache.place import store_place
+from netra_build.build.cache.store import ANSWER, store_place
 from netra_build.build.digests.loaded_code import note_folder
 from netra_build.build.freshness.input_trace import InputTrace, RecordingDisk, absolute, joined
 from netra_build.build.workers.future import Future, begin
@@ -72,7 +71,7 @@ def begin_search(check: UpToDateCheck, path: str) -> None:
         place = store_place(check.variables.get("store", ""), check.environment)
     except NetraError:
         return  # it is refused when all variables are read
-    if place is not None and RealDisk().is_folder(place.root / RECORDS / KIND):
+    if place is not None and RealDisk().is_folder(place.root / RECORDS / ANSWER):
         return
     explicit, rocm = check.variables.get("toolchain", ""), check.environment.get("ROCM_PATH", "")
     wanted, started_ns = Wanted(explicit, rocm, path, str(Path.cwd())), process_start_ns()
@@ -108,8 +107,8 @@ def toolchain_of(env: Any) -> Toolchain:
 
 def _memory_of(env: Any) -> Memory | None:
     is_dry = not SCons.Action.execute_actions  # and leaves no store
-    store = None if is_dry else env["NETRA_CONTEXT"].store(env)
-    return StoreMemory(store) if store is not None else None
+    memory: Memory | None = None if is_dry else env["NETRA_CONTEXT"].store(env)
+    return memory
 
 
 def _found(wanted: Wanted, memory: Memory | None, started_ns: int) -> Found:

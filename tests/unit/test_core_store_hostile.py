@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from netra_build.build.cache.entry import MAX_ENTRY_BYTES
-from netra_build.build.cache.store import Store, blob_name, entry_name, open_store
+from netra_build.build.cache.contents import MAX_ENTRY_BYTES, blob_name, entry_name
+from netra_build.build.cache.store import Store, open_store
 from netra_build.core.digests import blake3_hex
 
 ACTION = "c" * 64
@@ -76,7 +76,6 @@ def test_an_entry_of_other_inner_bytes_is_a_miss_and_removed(
     path = plant_entry(store, entry(outputs={"made": row}), inner=inner)
     plant(store, blob_name(blake3_hex(SECRET)), SECRET)
     assert store.outputs(ACTION, ["made"]) is None
-    assert store.counts.damaged == 1
     assert not path.exists()
 
 
@@ -106,7 +105,6 @@ def test_an_entry_that_is_not_ours_is_a_miss_and_removed(store: Store, name: str
     plant(store, "../secret", SECRET)
     plant(store, blob_name(blake3_hex(SECRET)), SECRET)
     assert store.outputs(ACTION, ["made"]) is None
-    assert store.counts.damaged == 1
     assert not path.exists()
 
 
@@ -168,4 +166,4 @@ def test_records_behind_a_link_are_not_listed(store: Store, tmp_path: Path) -> N
     store.put_record("trace", "key", 1)
     (store.files.root / "records").rename(tmp_path / "outside")
     (store.files.root / "records").symlink_to(tmp_path / "outside")
-    assert open_store(store.files.root).get_records("trace", "key") == ()
+    assert list(open_store(store.files.root).get_records("trace", "key")) == []

@@ -4,29 +4,27 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from netra_build.build.cache.answers import KIND, StoreMemory
-from netra_build.build.cache.store import open_store
+from netra_build.build.cache.store import ANSWER, open_store
 from netra_build.core.memory import KeptAnswers
 
 
 def test_an_answer_is_found_by_its_question(tmp_path: Path) -> None:
-    StoreMemory(open_store(tmp_path / "store")).keep({"about": "x", "files": [[1]]}, ["1.2", "d"])
-    memory = StoreMemory(open_store(tmp_path / "store"))
+    open_store(tmp_path / "store").keep({"about": "x", "files": [[1]]}, ["1.2", "d"])
+    memory = open_store(tmp_path / "store")
     assert memory.recall({"about": "x", "files": [[1]]}) == ["1.2", "d"]
     assert memory.recall({"about": "x", "files": [[2]]}) is None
     assert memory.recall({"about": "y", "files": [[1]]}) is None
 
 
 def test_an_answer_to_another_question_under_the_same_key_is_none(tmp_path: Path) -> None:
-    store = open_store(tmp_path / "store")
-    memory = StoreMemory(store)
+    memory = open_store(tmp_path / "store")
     memory.keep("asked", "answer")
     [path] = [
         p for p in (tmp_path / "store").rglob("*") if p.is_file() and b"asked" in p.read_bytes()
     ]
     path.write_bytes(path.read_bytes().replace(b"answer", b"answes"))
     assert memory.recall("asked") is None
-    assert KIND == "answer"
+    assert ANSWER == "answer"
 
 
 def test_answers_that_were_kept_in_a_process_can_be_told(tmp_path: Path) -> None:
@@ -35,7 +33,7 @@ def test_answers_that_were_kept_in_a_process_can_be_told(tmp_path: Path) -> None
     kept.keep(["also", 1], [2])
     assert kept.recall("asked") == "answer"
     assert kept.recall("also") is None
-    memory = StoreMemory(open_store(tmp_path / "store"))
+    memory = open_store(tmp_path / "store")
     kept.tell(memory)
     assert memory.recall("asked") == "answer"
     assert memory.recall(["also", 1]) == [2]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from netra_build.build.cache.place import StorePlace, store_place
+from netra_build.build.cache.store import StorePlace, store_place
 from netra_build.core.errors import BadInput
 
 TWO_GIB = 2147483648

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from netra_build.build.cache.trace_parts import (
+from netra_build.build.cache.request_trace import (
     Asked,
     Made,
     TracedProduct,

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from blake3 import blake3
 
-from netra_build.build.cache.store import Store, blob_name, open_store
+from netra_build.build.cache.contents import blob_name
+from netra_build.build.cache.store import Store, open_store
 from netra_build.cli.main import main
 
 ACTION = "a" * 64

@@ -11,28 +11,24 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from netra_build.build.cache.build_trace import FORMAT as TRACE_FORMAT
-from netra_build.build.cache.build_trace import KIND as TRACE_KIND
-from netra_build.build.cache.entry import (
+from netra_build.build.cache.contents import (
     MAX_ENTRY_BYTES,
-    is_of_other_version,
+    MAX_RECORD_BYTES,
+    blob_name,
+    entry_name,
+    is_entry_of_other_version,
+    is_record_of_other_version,
     names_other_version,
     read_entry,
+    read_record,
 )
 from netra_build.build.cache.files import PARTS, FoundFile, UnsoundFile, occupied_bytes
 from netra_build.build.cache.ledger import FOLDERS, LEDGER, LOCK
-from netra_build.build.cache.store import (
-    MAX_RECORD_BYTES,
-    RECORD_FORMAT,
-    Store,
-    blob_name,
-    entry_name,
-    record_of,
-)
-from netra_build.core.canonical_json import parse_object
+from netra_build.build.cache.request_trace import FORMAT as TRACE_FORMAT
+from netra_build.build.cache.request_trace import KIND as TRACE_KIND
+from netra_build.build.cache.store import Store
 from netra_build.core.digests import DIGEST, blake3_hex
 from netra_build.core.disk import MAX_FILE_BYTES
-from netra_build.core.errors import BadInput
 
 WHAT = {
     "actions": "outputs of actions",
@@ -41,7 +37,6 @@ WHAT = {
     PARTS: "being written",
 }
 """Folder of a store to what it holds."""
-ANY_RECORD = re.compile(r"netra-store-record-[0-9]{1,9}\Z")
 ANY_TRACE = re.compile(r"netra-trace-[0-9]{1,9}\Z")
 
 
@@ -98,20 +93,19 @@ def remove_incomplete(store: Store) -> int:
     """
     removed = 0
     for file in list(store.files.scan("actions")):
-        blobs = _blobs_of(store, file.name)
-        if blobs is not None and not all(store.files.find(blob_name(b)) for b in blobs):
+        if not all(store.files.has(blob_name(digest)) for digest in _blobs_of(store, file.name)):
             store.files.remove(file.name)
             removed += 1
     return removed
 
 
-def _blobs_of(store: Store, name: str) -> list[str] | None:
+def _blobs_of(store: Store, name: str) -> list[str]:
     try:
         data = store.files.read(name, MAX_ENTRY_BYTES)
     except (UnsoundFile, OSError):
-        return None
+        return []
     entry = None if data is None else read_entry(data, name.rpartition("/")[2])
-    return None if entry is None else list(entry.blobs.values())
+    return [kept for kept in (entry or {}).values() if isinstance(kept, str)]
 
 
 def _verdict(store: Store, file: FoundFile) -> Damage | OtherVersion | None:
@@ -145,29 +139,18 @@ def _of_entry(name: str, data: bytes) -> Damage | OtherVersion | None:
     action = name.rpartition("/")[2]
     if read_entry(data, action) is not None:
         return None
-    is_other = is_of_other_version(data, action)
+    is_other = is_entry_of_other_version(data, action)
     return OtherVersion(name) if is_other else Damage(name, "is a damaged entry")
 
 
 def _of_record(name: str, data: bytes) -> Damage | OtherVersion | None:
-    record = record_of(data, name)
+    record = read_record(data, name)
     if record is None:
-        is_other = _is_record_of_other_version(name, data)
+        is_other = is_record_of_other_version(data, name)
         return OtherVersion(name) if is_other else Damage(name, "is a damaged record")
     trace = record["document"] if record["kind"] == TRACE_KIND else None
     found = trace.get("format") if isinstance(trace, dict) else None
     return OtherVersion(name) if names_other_version(found, ANY_TRACE, TRACE_FORMAT) else None
-
-
-def _is_record_of_other_version(name: str, data: bytes) -> bool:
-    """Tell whether these are the bytes that the name speaks of, in the form of another version."""
-    if not name.endswith(f".{blake3_hex(data)}"):
-        return False
-    try:
-        found = parse_object(data, "record", max_bytes=MAX_RECORD_BYTES).get("format")
-    except BadInput:
-        return False
-    return names_other_version(found, ANY_RECORD, RECORD_FORMAT)
 
 
 VERDICTS = {"blobs": _of_blob, "actions": _of_entry, "records": _of_record}

@@ -20,10 +20,6 @@ from netra_build.core.errors import BadInput
 
 PARTS = "parts"
 """Folder of what is being written; a killed writer leaves its part there."""
-
-PART_SECONDS = 3600
-"""Age from which a part is nobody's any more."""
-
 FOLDER_MODE = 0o700
 FILE_MODE = 0o600
 WRITABLE_BY_OTHERS = 0o022
@@ -81,6 +77,38 @@ class StoreFiles:
             raise self._unusable("can be written by other users", f"chmod go-w {self.root}")
         return True
 
+    def path(self, name: str) -> str:
+        """Return the path of a name."""
+        return f"{self.root}/{name}"
+
+    def has(self, name: str) -> bool:
+        """Tell whether anything stands under a name."""
+        return os.path.lexists(self.path(name))
+
+    def find(self, name: str) -> FoundFile | None:
+        """Return what stands under a name, None if there is nothing."""
+        try:
+            status = os.lstat(self.path(name))
+        except OSError:
+            return None
+        return FoundFile(name, status.st_size, status.st_mtime_ns, _is_sound(status))
+
+    def scan(self, folder: str) -> Iterator[FoundFile]:
+        """Yield what lies below a folder, ``""`` for all, whatever it is; no link is followed."""
+        waiting = [folder] if self._has_folder(folder) else []
+        while waiting:
+            name = waiting.pop()
+            try:
+                entries = sorted(os.scandir(self.path(name)), key=lambda entry: entry.name)
+            except (FileNotFoundError, NotADirectoryError):
+                continue
+            for entry in entries:
+                inner = f"{name}/{entry.name}" if name else entry.name
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append(inner)
+                elif (found := self.find(inner)) is not None:
+                    yield found
+
     def read(self, name: str, max_bytes: int) -> bytes | None:
         """Return the bytes of a file, None if there is none; raises ``UnsoundFile``."""
         if not self._has_folder(os.path.dirname(name)):
@@ -107,10 +135,7 @@ class StoreFiles:
             os.close(handle)
 
     def open_own(self, name: str, flags: int) -> int:
-        """Return a handle of a regular file at the top; what else stands there is removed.
-
-        Raises ``FileNotFoundError`` when there is none (any more).
-        """
+        """Return a handle of a regular file at the top; what else stands there is removed."""
         found = self.find(name)
         if found is not None and not found.is_sound:
             self.remove(name)
@@ -139,55 +164,8 @@ class StoreFiles:
     def touch(self, name: str) -> None:
         """Say that a file was used just now; a store that cannot be written to stays as it is."""
         now = time.time_ns()
-        try:
+        with suppress(OSError):
             os.utime(self.path(name), ns=(now, now), follow_symlinks=False)
-        except OSError:
-            return
-
-    def find(self, name: str) -> FoundFile | None:
-        """Return what stands under a name, None if there is nothing."""
-        try:
-            status = os.lstat(self.path(name))
-        except OSError:
-            return None
-        return FoundFile(name, status.st_size, status.st_mtime_ns, _is_sound(status))
-
-    def has(self, name: str) -> bool:
-        """Tell whether anything stands under a name."""
-        return os.path.lexists(self.path(name))
-
-    def scan(self, folder: str) -> Iterator[FoundFile]:
-        """Yield what lies below a folder, ``""`` for all, whatever it is; no link is followed."""
-        waiting = [folder] if self._has_folder(folder) else []
-        while waiting:
-            name = waiting.pop()
-            try:
-                found = sorted(os.scandir(self.path(name)), key=lambda entry: entry.name)
-            except (FileNotFoundError, NotADirectoryError):
-                continue
-            for entry in found:
-                inner = f"{name}/{entry.name}" if name else entry.name
-                if entry.is_dir(follow_symlinks=False):
-                    waiting.append(inner)
-                    continue
-                try:
-                    status = entry.stat(follow_symlinks=False)
-                except FileNotFoundError:
-                    continue
-                is_sound = _is_sound(status)
-                yield FoundFile(inner, status.st_size, status.st_mtime_ns, is_sound)
-
-    def remove_old_parts(self) -> int:
-        """Remove what killed writers have left and return how many files that were."""
-        oldest = time.time_ns() - PART_SECONDS * 10**9
-        parts = [part.name for part in self.scan(PARTS) if part.used_ns < oldest]
-        for name in parts:
-            self.remove(name)
-        return len(parts)
-
-    def path(self, name: str) -> str:
-        """Return the path of a name."""
-        return f"{self.root}/{name}"
 
     def make_folder(self, folder: str) -> None:
         """Make a folder of the store and those it lies in; a link in its place is removed."""
@@ -210,12 +188,10 @@ class StoreFiles:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
         handle = os.open(part, flags, FILE_MODE)
         try:
-            try:
+            with open(handle, "wb", buffering=0) as stream:
                 left = memoryview(data)
                 while left:
-                    left = left[os.write(handle, left) :]
-            finally:
-                os.close(handle)
+                    left = left[stream.write(left) :]
             try:
                 os.replace(part, self.path(name))
             except IsADirectoryError:

@@ -2,7 +2,8 @@
 
 The ledger is a file of signed numbers, one a line, whose sum is what the store takes. A writer
 appends *before* it writes, so a killed one leaves the store fuller on paper than it is, never the
-other way round. Counting anew, which follows every eviction, writes a new ledger.
+other way round. Counting anew, which follows every eviction, writes a new ledger. Both are done
+with the lock of the store, which a process holds for a moment, or as long as it evicts.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from netra_build.build.cache.files import FoundFile, StoreFiles, occupied_bytes
+from netra_build.build.cache.files import PARTS, FoundFile, StoreFiles, UnsoundFile, occupied_bytes
 
 LEDGER = "ledger"
 LOCK = "lock"
@@ -23,15 +24,17 @@ FOLDERS = ("blobs", "actions", "records")
 
 KEPT_SHARE = 0.8
 """How much of the bound an eviction leaves in use, so that not every write evicts."""
-
-MAX_LEDGER_BYTES = 64 * 1024 * 1024
-LONG_LEDGER_BYTES = 256 * 1024
-TRIES = 8
+MAX_LEDGER_BYTES = 1024 * 1024
+"""A longer ledger is counted anew."""
 PORTIONS = 2048
 """A process reserves such a part of the bound at a time; what it leaves unused is counted until
 the next counting, which costs a look at every file and nothing else."""
+PART_SECONDS = 3600
+"""Age from which a part is nobody's any more."""
 FUTURE_NS = 3600 * 10**9
 """A use so far in the future is a wrong clock's, and counts as the oldest."""
+MOST_WAITS, WAIT_SECONDS = 200, 0.01
+"""How often a process waits for the lock, all its writes together, and how long each time."""
 
 
 class Ledger:
@@ -41,10 +44,8 @@ class Ledger:
         self.files = files
         self.max_bytes = max_bytes
         self._lock = threading.Lock()
-        self._inode = -1
-        self._offset = 0
-        self._total = 0
         self._spare = 0
+        self._waits = 0
 
     def reserve(self, size_bytes: int) -> bool:
         """Make room for a file of this size; False when there is none. Raises ``OSError``."""
@@ -54,147 +55,100 @@ class Ledger:
                 return False
             if self._spare < needed:
                 portion = max(needed, self.max_bytes // PORTIONS)
-                if not self._has_room(portion):
-                    self._evict(int(self.max_bytes * KEPT_SHARE) - portion)
-                    if not self._has_room(portion):
-                        return False
+                if not self._has_taken(portion):
+                    return False
                 self._spare += portion
             self._spare -= needed
             return True
 
     def release(self, size_bytes: int) -> None:
-        """Say that a file of this size is gone. Raises ``OSError``."""
+        """Say that a file of this size is gone: this process may write so much more."""
         with self._lock:
-            self._add(-occupied_bytes(size_bytes))
+            self._spare += occupied_bytes(size_bytes)
 
     def evict(self, kept_bytes: int) -> tuple[int, int] | None:
         """Remove what was used longest ago until at most so much is left, and count anew.
 
         Returns the files and bytes removed, None while another process does the same.
         """
-        with self._lock:
-            return self._evict(kept_bytes)
+        with self._lock, self._locked() as is_mine:
+            return self._evict(kept_bytes) if is_mine else None
 
-    def _has_room(self, needed: int) -> bool:
-        """Reserve so many bytes, or take them back and return False if that is too much."""
-        total = self._add(needed)
-        if total is not None and total > self.max_bytes:
-            self._add(-needed)
-        return total is not None and total <= self.max_bytes
-
-    def _add(self, change: int) -> int | None:
-        """Append a change and return the sum, the changes of other processes included.
-
-        None when another process is counting anew all the while.
-        """
-        line = b"%d\n" % change
-        for _ in range(TRIES):
-            with self._opened() as handle:
-                if handle is not None:
-                    os.write(handle, line)
-                    total = self._read(handle)
-                    # A ledger that was replaced meanwhile may lack the line: write it again.
-                    if total is not None and self._is_current(handle):
-                        if self._offset > LONG_LEDGER_BYTES:
-                            self._shorten()
-                        return total
-                    if total is not None:
-                        continue
-            self._count_anew()
-        return None
-
-    @contextmanager
-    def _opened(self) -> Iterator[int | None]:
-        try:
-            handle = self.files.open_own(LEDGER, os.O_RDWR | os.O_APPEND)
-        except FileNotFoundError:
-            yield None
-            return
-        try:
-            yield handle
-        finally:
-            os.close(handle)
-
-    def _read(self, handle: int) -> int | None:
-        """Return the sum of the ledger, reading only what is new; None when it is damaged."""
-        status = os.fstat(handle)
-        if status.st_ino != self._inode or status.st_size < self._offset:
-            self._inode, self._offset, self._total = status.st_ino, 0, 0
-        if status.st_size > MAX_LEDGER_BYTES:
-            return None
-        data = os.pread(handle, status.st_size - self._offset, self._offset)
-        try:
-            self._total += sum(map(int, data.split()))
-        except ValueError:
-            self._inode = -1
-            return None
-        self._offset += len(data)
-        return self._total
-
-    def _is_current(self, handle: int) -> bool:
-        try:
-            return os.stat(self.files.path(LEDGER)).st_ino == os.fstat(handle).st_ino
-        except FileNotFoundError:
-            return False
-
-    def _evict(self, kept_bytes: int) -> tuple[int, int] | None:
-        removed = freed = 0
-        with self._exclusive() as is_mine:
+    def _has_taken(self, portion: int) -> bool:
+        """Take a portion of the bound; False when there is no room for it."""
+        with self._locked() as is_mine:
             if not is_mine:
-                return None
-            before = self._sum()
-            self.files.remove_old_parts()
-            found = sorted(self._files(), key=_last_use)
-            total = sum(occupied_bytes(file.size_bytes) for file in found)
-            for file in found:
-                if total - freed <= kept_bytes:
-                    break
-                if self.files.find(file.name) == file:  # not used since it was seen
-                    self.files.remove(file.name)
-                    removed += 1
-                    freed += occupied_bytes(file.size_bytes)
-            meanwhile = max(0, self._sum() - before)  # what others have begun to write
-            self._write(total - freed + meanwhile)
+                return False
+            if self._sum() is None:
+                self._evict(self.max_bytes)
+            if not self._has_room(portion):
+                self._evict(int(self.max_bytes * KEPT_SHARE) - portion)
+            if not self._has_room(portion):
+                return False
+            handle = self.files.open_own(LEDGER, os.O_WRONLY | os.O_APPEND)
+            try:
+                os.write(handle, b"%d\n" % portion)
+            finally:
+                os.close(handle)
+            return True
+
+    def _has_room(self, portion: int) -> bool:
+        total = self._sum()
+        return total is not None and total + portion <= self.max_bytes
+
+    def _sum(self) -> int | None:
+        """Return what the store takes on paper; None when the ledger is gone or damaged."""
+        try:
+            data = self.files.read(LEDGER, MAX_LEDGER_BYTES)
+            return sum(map(int, data.split())) if data else None
+        except (UnsoundFile, ValueError):
+            return None
+
+    def _evict(self, kept_bytes: int) -> tuple[int, int]:
+        removed = freed = 0
+        self._remove_old_parts()
+        found = sorted(self._files(), key=_last_use)
+        total = sum(occupied_bytes(file.size_bytes) for file in found)
+        for file in found:
+            if total - freed <= kept_bytes:
+                break
+            if self.files.find(file.name) == file:  # not used since it was seen
+                self.files.remove(file.name)
+                removed += 1
+                freed += occupied_bytes(file.size_bytes)
+        self.files.write(LEDGER, b"%d\n" % (total - freed))
         return removed, freed
 
-    def _count_anew(self) -> None:
-        with self._exclusive() as is_mine:
-            if is_mine:
-                self._write(sum(occupied_bytes(file.size_bytes) for file in self._files()))
-
-    def _shorten(self) -> None:
-        with self._exclusive() as is_mine:
-            if is_mine:
-                self._write(self._sum())
-
-    def _sum(self) -> int:
-        with self._opened() as handle:
-            total = None if handle is None else self._read(handle)
-        return 0 if total is None else total
+    def _remove_old_parts(self) -> None:
+        oldest = time.time_ns() - PART_SECONDS * 10**9
+        for part in self.files.scan(PARTS):
+            if part.used_ns < oldest:
+                self.files.remove(part.name)
 
     def _files(self) -> Iterator[FoundFile]:
         for folder in FOLDERS:
             yield from self.files.scan(folder)
 
-    def _write(self, total: int) -> None:
-        self.files.write(LEDGER, b"%d\n" % total)
-
     @contextmanager
-    def _exclusive(self) -> Iterator[bool]:
-        """Hold the lock of the store if nobody else does; a killed holder holds nothing."""
+    def _locked(self) -> Iterator[bool]:
+        """Hold the lock of the store; False if another process keeps it. A killed one does not."""
         handle = self.files.open_own(LOCK, os.O_RDWR | os.O_CREAT)
         try:
-            yield _is_locked(handle)
+            yield self._takes(handle)
         finally:
+            fcntl.flock(handle, fcntl.LOCK_UN)  # a copy of this process may have the handle, too
             os.close(handle)
 
-
-def _is_locked(handle: int) -> bool:
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
+    def _takes(self, handle: int) -> bool:
+        while True:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return True
+            except BlockingIOError:
+                if self._waits >= MOST_WAITS:
+                    return False
+                self._waits += 1
+                time.sleep(WAIT_SECONDS)
 
 
 def _last_use(file: FoundFile) -> tuple[int, str]:

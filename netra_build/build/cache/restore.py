@@ -1,0 +1,159 @@
+"""Restore a whole request from the store, before a graph of it exists, where its trace fits."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+
+from netra_build.build.cache.request_trace import OUTPUTS_BELOW, Asked, KeptTrace, Made, Trace
+from netra_build.build.cache.store import Store
+from netra_build.build.freshness.input_trace import InputTrace, RecordingDisk
+from netra_build.build.freshness.noted import NotedDigests
+from netra_build.build.graph.product import Product
+from netra_build.build.record.tally import Paths
+from netra_build.core.digests import blake3_hex
+from netra_build.core.disk import Disk, RealDisk, confined_path
+from netra_build.core.errors import NetraError
+from netra_build.core.folders import ConfinedRoot
+from netra_build.core.stamps import stamp_of
+
+
+class Present:
+    """The inputs of a checkout as they are, each looked at once: it is held against many traces."""
+
+    def __init__(self, base: str, noted: NotedDigests | None = None) -> None:
+        self._base = base
+        self._noted = noted or NotedDigests()
+        self._digests: dict[str, str] = {}
+
+    def may_fit(self, asked: Asked) -> bool:
+        """Tell whether no input is seen to differ: what passes has to be looked at in full.
+
+        Nothing is noted, and a file that its stamp does not tell apart is not looked at again.
+        """
+        return all(self._digest(name) == digest for name, digest in asked.inputs.items())
+
+    def _digest(self, name: str) -> str:
+        """Return the BLAKE3 of a file, nothing if it cannot be read."""
+        if name not in self._digests:
+            self._digests[name] = self._read(self._base + name)
+        return self._digests[name]
+
+    def _read(self, path: str) -> str:
+        stamp = stamp_of(path)
+        if stamp is None:
+            return ""
+        try:
+            return self._noted.digest(path, stamp) or blake3_hex(RealDisk().read_bytes(path))
+        except NetraError:
+            return ""
+
+
+def fits(
+    trace: Trace | KeptTrace, code: str, base: str, input_trace: InputTrace, present: Present
+) -> bool:
+    """Tell whether a request would be made from the same here; what is asked is noted."""
+    if trace.code != code or not present.may_fit(trace.asked):
+        return False
+    asked, disk, confined = trace.asked, RecordingDisk(input_trace), ConfinedRoot(Path(base))
+    questions = {"exists": disk.exists, "is_file": disk.is_file, "is_folder": disk.is_folder}
+    try:
+        for kind, name, answer in asked.answers:
+            if kind not in questions or questions[kind](Path(base + name)) != answer:
+                return False
+        for folder, suffix, names in asked.listings:
+            top = Path(base + folder)
+            found = disk.files_under(top, suffix)
+            if tuple(path.relative_to(top).as_posix() for path in found) != names:
+                return False
+        return all(
+            blake3_hex(disk.read_bytes(confined.path(name, name))) == digest
+            for name, digest in asked.inputs.items()
+        )
+    except NetraError:
+        return False
+
+
+def restore(made: Made, base: str, store: Store) -> dict[str, str] | None:
+    """Write every output that is not there yet; return the digests of all by relative path.
+
+    None when the store lacks one, or a name leads out of the build folder; what was written by
+    then is right, and a product that is not whole has no seal. Raises ``NetraError`` when writing
+    fails.
+    """
+    disk, confined, content_of = RealDisk(), ConfinedRoot(Path(base)), _contents(made, store)
+    products = {
+        f"{one.folder}/": Product(
+            confined_path(Path(base), one.folder, "store"), one.seal, one.names, disk, is_alone=True
+        )
+        for one in made.products
+    }
+    seals = {f"{one.folder}/{one.seal}" for one in made.products}
+    for name, digest in sorted(made.outputs.items(), key=lambda item: item[0] in seals):
+        path = confined.path(name, "store")
+        if not name.startswith(OUTPUTS_BELOW):
+            return None
+        if name not in seals and _has(disk, path, digest):
+            continue
+        data = content_of(name, digest)
+        if data is None:
+            return None
+        for prefix, product in products.items():
+            if name.startswith(prefix):
+                _begin(product)
+        disk.write_output(path, data)
+    for product in products.values():
+        if product.has_begun:
+            product.finish()
+    return dict(made.outputs)
+
+
+def _contents(made: Made, store: Store) -> Callable[[str, str], bytes | None]:
+    """Return what gives the bytes of an output from its name and BLAKE3, None if they are gone."""
+    made_by = {name: maker for maker in made.makers() for name in maker[1]}
+
+    @lru_cache(maxsize=1)  # the outputs of one action come one after the other
+    def outputs_of(action: str, names: Paths) -> dict[str, bytes]:
+        found = store.all_outputs(action) if store.has_outputs(action) else None
+        is_whole = found is not None and len(found) == len(names)
+        return dict(zip(names, found.values(), strict=True)) if found and is_whole else {}
+
+    def content(name: str, digest: str) -> bytes | None:
+        data = outputs_of(*made_by.get(name, ("", ()))).get(name)
+        return data if data is not None and blake3_hex(data) == digest else store.get_blob(digest)
+
+    return content
+
+
+def _begin(product: Product) -> None:
+    """Withdraw the seal of a product before its first file is written."""
+    if not product.has_begun:
+        product.refuse_foreign()
+        product.begin()
+
+
+def _has(disk: Disk, path: str, digest: str) -> bool:
+    return (
+        not os.path.islink(path)
+        and disk.is_file(path)
+        and blake3_hex(disk.read_bytes(path)) == digest
+    )
+
+
+def digests_below(input_trace: InputTrace, place: str, noted: NotedDigests) -> dict[str, str]:
+    """Return the BLAKE3 of what was looked at below a folder, or of a file, by the names there.
+
+    What was neither read nor noted is read now, and that is noted in ``input_trace``.
+    """
+    found = {}
+    for path, (stamp, digest) in list(input_trace.files.items()):
+        if path != place and not path.startswith(f"{place}/"):
+            continue
+        digest = digest or (noted.digest(path, stamp) if stamp is not None else None)
+        if digest is None:
+            digest = blake3_hex(RealDisk().read_bytes(path))
+            input_trace.saw_file(path, digest)
+        found[path.removeprefix(place)] = digest
+    return found

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from netra_build.cli.main import COMMANDS, Command, load_command
-from netra_build.cli.places import add_library_root, library_of
+from netra_build.cli.options import add_library_root
+from netra_build.cli.places import library_of
 from netra_build.core.errors import BadInput
 from netra_build.formats.catalogs.catalog import load_catalog
 from netra_build.formats.library import Library

@@ -1,4 +1,4 @@
-"""Options that several commands share, and the library and tool chain they lead to."""
+"""The library and the tool chain that the options of a command lead to."""
 
 from __future__ import annotations
 
@@ -16,11 +16,8 @@ from netra_build.build.freshness.input_trace import (
     RecordingEnvironment,
     absolute,
 )
-from netra_build.cli.place_options import add_library_root, add_toolchain
 from netra_build.core.disk import RealDisk
 from netra_build.formats.library import Library, open_library
-
-__all__ = ["add_library_root", "add_toolchain", "library_of", "toolchain_at", "toolchain_of"]
 
 
 def library_of(options: argparse.Namespace, input_trace: InputTrace | None = None) -> Library:

@@ -27,7 +27,7 @@ def test_the_check_loads_little() -> None:
     )
     tops, ours = (line.split() for line in done.stdout.splitlines())
     assert not set(tops) & (HEAVY | {"dataclasses"})
-    commands = {"", ".build", ".build.build", ".place_options", ".waiting"}
+    commands = {"", ".build", ".build.build", ".options"}
     assert set(ours) == UP_TO_DATE | {f"netra_build.cli{name}" for name in commands}
 
 

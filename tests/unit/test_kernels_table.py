@@ -23,9 +23,10 @@ from netra_build.cli.author.kernel_minimums import (
     SHAPE_BY_TACTIC,
     Product,
     Shape,
+    least,
+    matrix_work,
 )
 from netra_build.cli.author.kernels_table import line_counts, ratio_text, table
-from netra_build.cli.author.matrix_work import least, matrix_work
 from netra_build.core.errors import BadInput
 
 MFMA = "v_mfma_f32_16x16x128_f8f6f4 v[0:3], v[8:15], v[16:23], v[0:3]"

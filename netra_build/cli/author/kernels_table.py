@@ -25,9 +25,9 @@ from netra_build.checkasm.hazards.kernel_statistics import (
     waves_per_simd,
     wide_share,
 )
-from netra_build.cli.author.kernel_minimums import SHAPE_BY_TACTIC
-from netra_build.cli.author.matrix_work import MatrixWork, matrix_work
-from netra_build.cli.places import add_library_root, add_toolchain, library_of, toolchain_of
+from netra_build.cli.author.kernel_minimums import SHAPE_BY_TACTIC, MatrixWork, matrix_work
+from netra_build.cli.options import add_library_root, add_toolchain
+from netra_build.cli.places import library_of, toolchain_of
 from netra_build.core.disk import RealDisk, sealed_folder
 from netra_build.formats.catalogs.catalog import load_catalog
 from netra_build.formats.evidence import evidence_of

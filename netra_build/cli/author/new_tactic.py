@@ -19,7 +19,8 @@ from netra_build.authoring.skeleton import (
     plan_skeleton,
     skeleton_files,
 )
-from netra_build.cli.places import add_library_root, add_toolchain, library_of, toolchain_of
+from netra_build.cli.options import add_library_root, add_toolchain
+from netra_build.cli.places import library_of, toolchain_of
 from netra_build.cli.prove.golden_accept import refuse_indirection
 from netra_build.core.canonical_json import pretty_bytes
 from netra_build.core.digests import sha256_hex

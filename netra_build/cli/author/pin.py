@@ -6,7 +6,8 @@ import argparse
 from typing import Any
 
 from netra_build.asm.source.closure import include_closure
-from netra_build.cli.places import add_library_root, library_of
+from netra_build.cli.options import add_library_root
+from netra_build.cli.places import library_of
 from netra_build.core.canonical_json import pretty_bytes
 from netra_build.core.digests import sha256_hex
 from netra_build.core.errors import EXIT_REFUSED

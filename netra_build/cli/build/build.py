@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from netra_build.build.freshness import up_to_date
-from netra_build.cli.place_options import add_recipe
-from netra_build.cli.waiting import wait_for_build
+from netra_build.cli.options import add_recipe, wait_for_build
 
 HELP = "build the code objects of an engine directory, or the product of a recipe"
 

@@ -15,8 +15,8 @@ from netra_build.build.freshness.input_trace import InputTrace, absolute
 from netra_build.build.freshness.up_to_date import forget
 from netra_build.build.graph.product import refuse_unfinished
 from netra_build.cli.build.rebuild import Rebuilt, rebuild
+from netra_build.cli.options import wait_for_build
 from netra_build.cli.places import library_of, toolchain_of
-from netra_build.cli.waiting import wait_for_build
 from netra_build.core.canonical_json import canonical_text
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput, NetraError

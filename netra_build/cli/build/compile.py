@@ -6,8 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from netra_build.cli.kept import say_kept
-from netra_build.cli.library_option import add_library_root, library_anchors
+from netra_build.cli.options import add_searched_library, library_anchors, say_kept
 from netra_build.core.canonical_json import canonical_text, parse_object
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput
@@ -19,7 +18,6 @@ from netra_build.plan.expected_files import former_files
 from netra_build.plan.former_sources import kept_sources
 from netra_build.plan.session import CompileRequest, plan_request
 
-NAME = "compile"
 HELP = "turn a model description and a profile into an engine directory"
 
 OWN_FOLDERS = ("generated/", "hsaco/", "metadata/")
@@ -45,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--replace", action="store_true", help="remove the sources of another model's engine too"
     )
-    add_library_root(parser)
+    add_searched_library(parser)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -11,9 +11,8 @@ from netra_build.build.freshness.input_trace import InputTrace, absolute
 from netra_build.build.graph.actions import Graph, Root
 from netra_build.build.run.execute import Execution, Folders
 from netra_build.build.run.executor import run_graph
-from netra_build.cli.place_options import add_recipe
+from netra_build.cli.options import add_recipe, wait_for_build
 from netra_build.cli.places import library_of, toolchain_of
-from netra_build.cli.waiting import wait_for_build
 from netra_build.core.disk import RealDisk, sealed_folder
 from netra_build.core.errors import BadInput
 from netra_build.formats.build_recipe import ObjectsRecipe

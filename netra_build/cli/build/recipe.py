@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from netra_build.cli.places import add_toolchain, toolchain_of
+from netra_build.cli.options import add_toolchain
+from netra_build.cli.places import toolchain_of
 from netra_build.core.canonical_json import canonical_text
 from netra_build.core.disk import RealDisk
 from netra_build.core.folders import publish_folder
@@ -14,7 +15,6 @@ from netra_build.formats.deployment import read_deployment
 from netra_build.formats.library import open_library
 from netra_build.plan.deployment import RESULT, build_deployment, plan_deployment
 
-NAME = "recipe"
 HELP = "build the code objects of a deployment recipe and compare them with their locks"
 OWN_SUFFIXES = (".o", ".hsaco", ".dis", ".metadata", ".text")
 

@@ -8,9 +8,8 @@ from pathlib import Path
 
 from netra_build.asm.tools.toolchain import Toolchain
 from netra_build.build.graph.product import refuse_unfinished
-from netra_build.cli.kept import say_kept
-from netra_build.cli.library_option import add_library_root, library_anchors
-from netra_build.cli.places import add_toolchain, toolchain_of
+from netra_build.cli.options import add_searched_library, add_toolchain, library_anchors, say_kept
+from netra_build.cli.places import toolchain_of
 from netra_build.core.canonical_json import canonical_text
 from netra_build.core.disk import Disk, RealDisk
 from netra_build.core.errors import ToolchainFailed
@@ -21,7 +20,6 @@ from netra_build.plan.build_objects import build_engine, refuse_sealed
 from netra_build.plan.engine_folder import EngineFolder
 from netra_build.plan.former_sources import refuse_former_sources
 
-NAME = "validate"
 HELP = "check an engine directory, and build its code objects on request"
 
 
@@ -37,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="do not compare with the library's tactics",
     )
     add_toolchain(parser)
-    add_library_root(parser)
+    add_searched_library(parser)
 
 
 def run(options: argparse.Namespace) -> int:

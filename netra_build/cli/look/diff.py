@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Callable
 from pathlib import Path
 
-from netra_build.asm.tools.toolchain import find_toolchain
 from netra_build.cli.look.diff_text import difference_text
+from netra_build.cli.options import add_toolchain, programs_of
 from netra_build.cli.release.release_notes import notes
 from netra_build.core.canonical_json import Json, canonical_text, parse_object
 from netra_build.core.disk import RealDisk
@@ -39,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--markdown", action="store_true", help="of two releases: print release notes"
     )
-    parser.add_argument("--toolchain", metavar="DIR", help="folder of llvm-objdump")
+    add_toolchain(parser, "llvm-objdump")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -126,12 +125,7 @@ def _compare_code(options: argparse.Namespace) -> dict[str, Json]:
     plain = [read_code_side(d, None, name) for d, name in zip(contents, labels, strict=True)]
     if plain[0].code.text == plain[1].code.text:
         return code_difference(plain[0], plain[1])
-    rocm = os.environ.get("ROCM_PATH", "")
-    toolchain = find_toolchain(
-        Path(options.toolchain) if options.toolchain else None,
-        rocm_path=Path(rocm) if rocm else None,
-        local=Path.cwd() / ".toolchain",
-    )
+    toolchain = programs_of(options)
     old, new = (
         read_code_side(data, toolchain.disassemble(data, label=name), name)
         for data, name in zip(contents, labels, strict=True)

@@ -5,13 +5,12 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from netra_build.cli.look.inspect_engine import one_of, write_file
-from netra_build.cli.look.inspect_text import explanation_text
+from netra_build.cli.look.inspect_engine import one_of, tree_lines, write_file
 from netra_build.core.disk import RealDisk
 from netra_build.plan.engine_folder import EngineFolder
 
-NAME = "explain"
 HELP = "say why each tactic of an engine was chosen or rejected"
+OTHER_OPERATION = "operation mismatch"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,3 +27,29 @@ def run(options: argparse.Namespace) -> int:
         return write_file(path / "explain.json")
     print(explanation_text(EngineFolder(path, RealDisk())))
     return 0
+
+
+def explanation_text(engine: EngineFolder) -> str:
+    """Return, for every operation, what was chosen and why other tactics of its kind were not.
+
+    Tactics of other operations are only counted; ``--json`` names each.
+    """
+    lines: list[str] = []
+    for operation in engine.fields("explain.json").objects("operations"):
+        chosen = operation.value.get("selected") or f"fallback {operation.text('fallback')}"
+        rows, others = [], 0
+        for candidate in operation.objects("candidates"):
+            tactic = candidate.value.get("tactic") or "-"
+            verdict = "chosen" if candidate.boolean("selected") else "rejected"
+            reasons = candidate.texts("reasons", [])
+            if OTHER_OPERATION in reasons:
+                others += 1
+            else:
+                why = ", ".join(reasons)
+                if not why and verdict == "rejected":
+                    why = "fits too, ranked behind"
+                rows.append((f"{tactic} {verdict}", why))
+        if others:
+            rows.append((f"{others} more", "for other operations"))
+        lines += tree_lines(f"{operation.text('name')}: {chosen}", rows)
+    return "\n".join(lines)

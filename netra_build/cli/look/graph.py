@@ -4,15 +4,29 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 from rich.console import Console
+from rich.text import Text
+from rich.tree import Tree
 
-from netra_build.cli.look.graph_text import dot_text, html_text, plain_lines, print_tree
+from netra_build.build.explain.graph_view import GraphView, Shown
+from netra_build.build.explain.upcoming import State
 from netra_build.cli.look.recorded import add_build, recorded_view
 from netra_build.core.canonical_json import pretty_bytes
 
 HELP = "show the actions of what was built: digests, states, durations, critical path"
+MARK = "*"
+MOST_FILES = 3
+COLOUR_BY_STATE = {
+    State.UP_TO_DATE: "green",
+    State.UNKNOWN: "blue",
+    State.MAY_RUN: "yellow",
+    State.WOULD_RUN: "red",
+    State.MISSING: "magenta",
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -39,3 +53,80 @@ def run(options: argparse.Namespace) -> int:
     else:
         print("\n".join(plain_lines(view)))
     return 0
+
+
+def _by_subject(view: GraphView) -> dict[str, list[Shown]]:
+    """Return the actions by what they are about, both in graph order."""
+    found: dict[str, list[Shown]] = {}
+    for one in view.actions:
+        found.setdefault(one.subject, []).append(one)
+    return found
+
+
+def _files_text(one: Shown) -> str:
+    shown = [f"{name} {digest}" for name, digest in one.files[:MOST_FILES]]
+    left = len(one.files) - MOST_FILES
+    return ", ".join([*shown, *([f"{left} more"] if left > 0 else [])])
+
+
+def _action_text(one: Shown) -> str:
+    mark = MARK if one.is_critical else " "
+    return f"{mark} {one.label:<8} {one.state.value:<13} {one.duration():>10}  {_files_text(one)}"
+
+
+def plain_lines(view: GraphView) -> Iterator[str]:
+    """Yield the graph as plain text, grouped by subject; the critical path is marked."""
+    yield view.headline()
+    for subject, actions in _by_subject(view).items():
+        yield f"  {subject}"
+        for one in actions:
+            yield f"    {_action_text(one)}"
+            yield from (f"        {reason}" for reason in one.reasons)
+
+
+def print_tree(view: GraphView, console: Console) -> None:
+    """Print the graph as a coloured tree."""
+    tree = Tree(Text(view.headline()))
+    for subject, actions in _by_subject(view).items():
+        branch = tree.add(Text(subject, style="bold"))
+        for one in actions:
+            leaf = branch.add(Text(_action_text(one), style=COLOUR_BY_STATE[one.state]))
+            for reason in one.reasons:
+                leaf.add(Text(reason))
+    console.print(tree)
+
+
+def dot_text(view: GraphView) -> str:
+    """Return the graph for Graphviz; the critical path is bold."""
+    lines = ["digraph netra {", "  rankdir=LR;", "  node [shape=box];"]
+    for one in view.actions:
+        label = "\\n".join(_quoted(part) for part in (one.label, one.subject, one.duration()))
+        width = 3 if one.is_critical else 1
+        colour = COLOUR_BY_STATE[one.state]
+        lines.append(f'  n{one.number} [label="{label}", color={colour}, penwidth={width}];')
+    chain = [one.number for one in view.critical()]
+    critical = set(pairwise(chain))
+    for one in view.actions:
+        for needed in one.needs:
+            style = " [penwidth=3]" if (needed, one.number) in critical else ""
+            lines.append(f"  n{needed} -> n{one.number}{style};")
+    return "\n".join([*lines, "}", ""])
+
+
+def _quoted(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"')
+
+
+def html_text(view: GraphView) -> str:
+    """Return one page that needs nothing else and no script; needs are links to their rows."""
+    from jinja2 import Environment, FileSystemLoader
+
+    texts = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        trim_blocks=True,
+        keep_trailing_newline=True,
+    )
+    longest = max((one.ms or 0.0 for one in view.actions), default=0.0) or 1.0
+    page = texts.get_template("graph.html")
+    return page.render(view=view, by_subject=_by_subject(view), longest=longest)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from netra_build.cli.library_option import add_library_root, library_anchors
+from netra_build.cli.options import add_searched_library, library_anchors
 from netra_build.core.canonical_json import canonical_text
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput
@@ -13,14 +13,13 @@ from netra_build.formats.library import open_library
 from netra_build.formats.vocabulary import TARGET
 from netra_build.plan.dense import DENSE_TACTIC
 
-NAME = "list-tactics"
 HELP = "list the tactics of a kernel library"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("--target", required=True, help=f'only "{TARGET}"')
-    add_library_root(parser)
+    add_searched_library(parser)
 
 
 def run(options: argparse.Namespace) -> int:

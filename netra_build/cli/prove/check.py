@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import argparse
-import os
 from pathlib import Path
 
 from netra_build import __version__
 from netra_build.asm.objects.code_object import read_code_object
 from netra_build.asm.objects.disassembly import parse_disassembly
-from netra_build.asm.tools.toolchain import find_toolchain
 from netra_build.checkasm.hazards.allocation import MACH_BY_TARGET
 from netra_build.checkasm.hazards.checker import check_code_object, has_errors
 from netra_build.checkasm.hazards.report import json_report, sarif_report, text_report
+from netra_build.cli.options import add_toolchain, programs_of
 from netra_build.core.canonical_json import pretty_bytes
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import EXIT_DONE, EXIT_REFUSED
 
-NAME = "check"
 HELP = "check a code object for waits, hazards, register allocation and kernargs"
 
 
@@ -31,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print findings as JSON")
     form.add_argument("--sarif", action="store_true", help="print findings as SARIF 2.1.0")
-    parser.add_argument("--toolchain", metavar="DIR", help="folder of llvm-objdump")
+    add_toolchain(parser, "llvm-objdump")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -39,12 +37,7 @@ def run(options: argparse.Namespace) -> int:
     label = str(options.hsaco)
     data = RealDisk().read_bytes(options.hsaco)
     code = read_code_object(data, label)
-    rocm = os.environ.get("ROCM_PATH", "")
-    toolchain = find_toolchain(
-        Path(options.toolchain) if options.toolchain else None,
-        rocm_path=Path(rocm) if rocm else None,
-        local=Path.cwd() / ".toolchain",
-    )
+    toolchain = programs_of(options)
     disassembly = parse_disassembly(toolchain.disassemble(data, label=label), label)
     findings = check_code_object(
         code, disassembly, symbol=options.symbol, target=options.target, location=label

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from netra_build.cli.places import add_library_root, library_of
+from netra_build.cli.options import add_library_root
+from netra_build.cli.places import library_of
 from netra_build.core.canonical_json import pretty_bytes
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput, Refused

@@ -11,7 +11,8 @@ from netra_build.asm.source.closure import Closure
 from netra_build.asm.source.flatten import flatten
 from netra_build.asm.source.lexer import lex
 from netra_build.asm.tools.toolchain import Toolchain
-from netra_build.cli.places import add_library_root, add_toolchain, library_of, toolchain_of
+from netra_build.cli.options import add_library_root, add_toolchain
+from netra_build.cli.places import library_of, toolchain_of
 from netra_build.core.canonical_json import pretty_bytes
 from netra_build.core.errors import BadInput
 from netra_build.core.nearest import nearest_hint

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from netra_build.asm.source.closure import include_closure
 from netra_build.checkasm.mutate.mutant import KINDS, ORDERING, VALUE
-from netra_build.cli.places import add_library_root, add_toolchain, library_of
+from netra_build.cli.options import add_library_root, add_toolchain
+from netra_build.cli.places import library_of
 from netra_build.core.canonical_json import pretty_bytes
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import EXIT_DONE, BadInput, ToolchainFailed
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from netra_build.checkasm.mutate.subject import Subject
     from netra_build.formats.catalogs.tactic import FixedTactic
 
-NAME = "mutate"
 HELP = "seed small faults into a kernel and report which check catches each"
 SAMPLE = 200
 MOST_JOBS = 64

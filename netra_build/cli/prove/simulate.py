@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from netra_build.asm.tools.toolchain import find_toolchain
+from netra_build.cli.options import add_toolchain, programs_of
 from netra_build.core.canonical_json import Json, pretty_bytes
 from netra_build.core.digests import blake3_hex
 from netra_build.core.disk import RealDisk
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from netra_build.checkasm.model.isa.catalogue import Coverage
     from netra_build.checkasm.model.launch import Outcome
 
-NAME = "simulate"
 HELP = "run a kernel in the functional model with every dynamic check on"
 
 NO_SILICON = "agreement with hardware is unproven: this is a functional model"
@@ -48,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--budget", type=int, metavar="N", help="instructions a batch may take")
     parser.add_argument("--coverage", action="store_true", help="list what the model executes")
     parser.add_argument("--json", action="store_true", help="print as JSON")
-    parser.add_argument("--toolchain", metavar="DIR", help="folder of llvm-objdump")
+    add_toolchain(parser, "llvm-objdump")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -80,12 +78,7 @@ def _launch(options: argparse.Namespace) -> Outcome:
     data = disk.read_bytes(options.hsaco)
     symbol = options.symbol or _only_kernel(read_code_object(data, label).kernels, label)
     args = read_arguments(options.arg, lambda name: disk.read_bytes(Path(name)), options.seed)
-    rocm = os.environ.get("ROCM_PATH", "")
-    toolchain = find_toolchain(
-        Path(options.toolchain) if options.toolchain else None,
-        rocm_path=Path(rocm) if rocm else None,
-        local=Path.cwd() / ".toolchain",
-    )
+    toolchain = programs_of(options)
     budget = DEFAULT_BUDGET if options.budget is None else options.budget
     how = Options(options.dynamic_lds, budget=budget, seed=options.seed)
     grid, block = read_sizes(options.grid, "grid"), read_sizes(options.block, "block")

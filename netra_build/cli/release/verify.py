@@ -7,20 +7,28 @@ from dataclasses import asdict
 from pathlib import Path
 
 from netra_build.asm.tools.toolchain import Toolchain
-from netra_build.cli.library_option import add_library_root, library_anchors
-from netra_build.cli.places import add_toolchain, toolchain_at
-from netra_build.cli.release.verify_page import verify_page
+from netra_build.cli.options import add_searched_library, add_toolchain, library_anchors
+from netra_build.cli.places import toolchain_at
 from netra_build.core.canonical_json import Json, canonical_text
+from netra_build.core.digests import sha256_hex
 from netra_build.core.disk import RealDisk
-from netra_build.core.errors import BadInput, ToolchainFailed
+from netra_build.core.errors import BadInput, Refused, ToolchainFailed
 from netra_build.core.processes import collector_paused
 from netra_build.core.terminal import table_text
 from netra_build.formats.library import Library, open_library
+from netra_build.inspect.report.make_report import page_bytes
 from netra_build.inspect.validate.package import Finding, Means, verify_package
+from netra_build.release.archive import Package
 from netra_build.release.envelope import MAX_KEY_BYTES
+from netra_build.release.environment import environment_of
+from netra_build.release.layout import PAGE
 from netra_build.release.opened import open_package
+from netra_build.release.origin import Origin, product_files
+from netra_build.release.provenance import read_provenance
+from netra_build.releasing import SCORES
 
 HELP = "verify a release package: signature, every digest and every claim"
+PAGE_LIBRARIES = ("Jinja2", "MarkupSafe")
 FORMAT = "netra-verification-1"
 
 
@@ -31,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--key", type=Path, help="Ed25519 public key (PEM) that must have signed")
     parser.add_argument("--json", action="store_true", help="print the findings as JSON")
-    add_library_root(parser)
+    add_searched_library(parser)
     add_toolchain(parser)
 
 
@@ -93,3 +101,31 @@ def _text(name: str, findings: list[Finding]) -> str:
     left = sum(not finding.is_verified for finding in findings)
     end = f"{name}: verified; {left} things could not be" if left else f"{name}: verified"
     return f"{table_text(('what', 'verdict', 'how'), rows)}\n{end}"
+
+
+def verify_page(package: Package, location: str, library: Library | None) -> Finding:
+    """Return whether the page of a verified package was made again; ``Refused`` when it lies."""
+    if PAGE not in package.files:
+        return Finding("page", False, "the package has none")
+    origin = read_provenance(package.files, location)
+    here, there = environment_of("netra_build.releasing"), origin.environment
+    if there["netra_build"] != here["netra_build"]:
+        return Finding("page", False, "another version of netra-build made it")
+    for name in PAGE_LIBRARIES:
+        if there["packages"].get(name) != here["packages"][name]:
+            return Finding("page", False, f"another version of {name} made it")
+    table = _table(origin, library)
+    if table is None and SCORES in origin.sources:
+        return Finding("page", False, f'the recorded "{SCORES}" that it shows is not here')
+    made = page_bytes(product_files(origin.asked, package.files), table, origin.asked.name)
+    if made != package.files[PAGE]:
+        raise Refused("page is not the one of the product", location=f"{location}/{PAGE}")
+    return Finding("page", True, "made again from the product")
+
+
+def _table(origin: Origin, library: Library | None) -> bytes | None:
+    """Return the recorded table of mutation scores, if the library at hand has it."""
+    if library is None or not library.disk.is_file(library.root / SCORES):
+        return None
+    data = library.read(SCORES)
+    return data if sha256_hex(data) == origin.sources.get(SCORES) else None

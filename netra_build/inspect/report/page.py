@@ -115,11 +115,12 @@ def page_texts() -> Environment:
     """Return what fills in the template of the page."""
     # Only who writes a page needs the library: it takes longer to load than most commands run.
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from markupsafe import Markup
 
     texts = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
         autoescape=True,
-        finalize=shown,
+        finalize=lambda value: value if isinstance(value, Markup) else shown(str(value)),
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=StrictUndefined,
@@ -132,11 +133,8 @@ def page_texts() -> Environment:
     return texts
 
 
-def shown(value: object) -> object:
-    """Return a value as the page shows it: cut, with no character that hides or reorders."""
-    if hasattr(value, "__html__"):
-        return value
-    text = str(value)
+def shown(text: str) -> str:
+    """Return a text as the page shows it: cut, with no character that hides or reorders."""
     if len(text) > LONGEST:
         text = f"{text[:LONGEST]}…"
     if text.isprintable():

@@ -11,16 +11,8 @@ from netra_build.formats.library import Library
 from netra_build.formats.vocabulary import FORMAT_CATALOG, TARGET, WAVE_SIZE
 
 CATALOG_KEYS = (
-    "$schema",
-    "format",
-    "catalog_version",
-    "target",
-    "wave_size",
-    "default_rank",
-    "default_evidence_set",
-    "evidence_sets",
-    "policy",
-    "tactics",
+    "$schema format catalog_version target wave_size default_rank default_evidence_set "
+    "evidence_sets policy tactics"
 )
 
 
@@ -53,10 +45,8 @@ def load_catalog(library: Library, *, derive_pins: bool = False) -> Catalog:
                 tactics[key] = reader.read(entry, key, evidence)
             except NetraError as error:
                 faults.append(_fault(key, entry, error))
-    order = sorted(
-        tactics.values(), key=lambda tactic: (tactic.operation, tactic.rank, tactic.name)
-    )
-    return Catalog(tuple(order), tuple(faults), reader.source_by_name)
+    order = sorted(tactics.values(), key=lambda one: (one.operation, one.rank, one.name))
+    return Catalog(tuple(order), tuple(faults), reader.closures.source_by_name)
 
 
 def _refuse_other_version(found: Json, location: str) -> None:
@@ -79,29 +69,15 @@ def _fault(key: str, entry: Fields, error: NetraError) -> CatalogFault:
 def _read_head(fields: Fields) -> Evidence:
     """Check the catalog's own keys and return its evidence sets."""
     fields.close(CATALOG_KEYS)
-    _same(fields, "target", TARGET)
-    _same(fields, "wave_size", WAVE_SIZE)
+    fields.hold("target", TARGET, "catalog is for another target")
+    fields.hold("wave_size", WAVE_SIZE, "catalog is for another wave size")
     fields.child("policy", {})
     refs: dict[str, tuple[str, str]] = {}
     sets = fields.child("evidence_sets")
     for name in sets.value:
         item = sets.child(name)
-        item.close(("lock_name", "lock_sha256", "evidence_root"))
+        item.close("lock_name lock_sha256 evidence_root")
         lock = f"{item.text('lock_name')} sha256:{item.digest('lock_sha256')}"
         refs[name] = (item.text("evidence_root"), lock)
-    return Evidence(refs, fields.optional_text("default_evidence_set"), _default_rank(fields))
-
-
-def _default_rank(fields: Fields) -> Json:
-    return fields.integer("default_rank", low=-(2**31)) if fields.has("default_rank") else None
-
-
-def _same(fields: Fields, key: str, wanted: Json) -> None:
-    value = fields.get(key)
-    if value != wanted or isinstance(value, bool):
-        raise BadInput(
-            f"catalog is for another {key.replace('_', ' ')}",
-            location=fields.place(key),
-            expected=wanted,
-            got=value,
-        )
+    rank = fields.integer("default_rank", low=-(2**31)) if fields.has("default_rank") else None
+    return Evidence(refs, fields.optional_text("default_evidence_set"), rank)

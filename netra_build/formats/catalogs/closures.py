@@ -1,6 +1,8 @@
 """Include closures as the published reader follows them, refused where it would be misled.
 
-What is taken from a file's text is taken once, however many closures the file is in.
+The published scan of a closure's text is textual: a line in a block comment counts as well. It
+decides identities, so it is kept exactly. What is taken from a file's text is taken once, however
+many closures the file is in.
 """
 
 from __future__ import annotations
@@ -8,14 +10,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 
 from netra_build.asm.source.includes import (
     INCLUDE,
     REQUIREMENT,
     Requirement,
+    published_computational_sha256,
     published_includes,
     published_requirements,
     published_text,
+    source_closure_sha256,
     walk_includes,
 )
 from netra_build.core.digests import sha256_hex
@@ -29,6 +34,18 @@ _ANY_GUARD = re.compile(
 )
 _SCANS = (("NETRA_REQUIRE_EQ", _ANY_GUARD, REQUIREMENT), (".inc", _ANY_INCLUDE, INCLUDE))
 """A word without which nothing is found, what looks like such a line, and what is seen of it."""
+
+_MACRO = re.compile(r"^\s*\.macro\s+(\S+)(?:[ \t]+([^\n]*))?$", re.MULTILINE)
+_PARAMETER = re.compile(r"[A-Za-z_.$][A-Za-z0-9_.$]*\Z")
+_LITERALS = {
+    "kernarg_segment_size": re.compile(r"\.amdhsa_kernarg_size\s+([0-9]{1,9})\b"),
+    "group_segment_fixed_size": re.compile(r"\.amdhsa_group_segment_fixed_size\s+([0-9]{1,9})\b"),
+    "max_flat_workgroup_size": re.compile(r"\.max_flat_workgroup_size:\s*([0-9]{1,9})\b"),
+}
+Literals = Mapping[str, frozenset[int]]
+"""The distinct numbers that a text states for each launch property, by its metadata name."""
+
+MACHINE_CONSTANTS = frozenset({"NETRA_TARGET_GFX", "NETRA_WAVE_SIZE"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,21 +63,49 @@ class SourceFile:
     hidden: tuple[int, str] | None
 
 
-class SourceTree:
-    """The files that the templates of one library include."""
+@dataclass(frozen=True, slots=True)
+class Closure:
+    """The closure of one template: its text, and what all files say together."""
+
+    text: str
+    guards: tuple[Requirement, ...]
+    literals: Literals
+    source_sha256: str
+    computational_sha256: str
+    files: tuple[tuple[str, str], ...]
+    """Names and digests, depth first."""
+
+
+class Closures:
+    """The closures of the templates of one library."""
 
     def __init__(self, library: Library) -> None:
+        self.source_by_name: dict[str, bytes] = {}
         self._library = library
         self._files: dict[str, SourceFile] = {}
-        self._straight: set[str] = set()
-        """Files from which no chain of includes leads back to itself."""
+        self._closures: dict[str, Closure] = {}
 
-    def closure(self, template: str, place: str) -> dict[str, SourceFile]:
-        """Return the closure of ``template``, names to files, depth first.
+    def of(self, template: str, place: str) -> Closure:
+        """Return the closure of ``template``.
 
         Raises ``BadInput`` for a missing or escaping file, an include cycle, and a line that the
         published reader would not see (an include or guard that is not bare).
         """
+        if template not in self._closures:
+            files = self._walked(template, place)
+            data = {name: file.data for name, file in files.items()}
+            self.source_by_name.update(data)
+            self._closures[template] = Closure(
+                published_text(data[template], template),
+                tuple(guard for file in files.values() for guard in file.guards),
+                _joined_literals(file.literals for file in files.values()),
+                source_closure_sha256(data),
+                published_computational_sha256(data),
+                tuple((name, file.sha256) for name, file in files.items()),
+            )
+        return self._closures[template]
+
+    def _walked(self, template: str, place: str) -> dict[str, SourceFile]:
         found = walk_includes(
             template,
             lambda name: self._library.read(name, place),
@@ -85,39 +130,33 @@ class SourceTree:
         return self._files[name]
 
     def _refuse_cycles(self, files: Mapping[str, SourceFile]) -> None:
-        """Refuse a file that includes itself through others, without recursion."""
-        for start in files:
-            path: set[str] = set()
-            stack = [] if start in self._straight else [(start, 0)]
-            while stack:
-                name, index = stack.pop()
-                if index == 0:
-                    if name in self._straight:
-                        continue
-                    path.add(name)
-                includes = files[name].includes
-                if index == len(includes):
-                    path.discard(name)
-                    self._straight.add(name)
-                    continue
-                stack.append((name, index + 1))
-                following = relative_name(includes[index][1], name)
-                if following in path:
-                    raise BadInput(
-                        f'file includes itself through "{name}"',
-                        location=self._library.location(following),
-                    )
-                stack.append((following, 0))
+        """Refuse a file that includes itself through others, named from the first of them on."""
+        included = {
+            name: [relative_name(written, name) for _, written in file.includes]
+            for name, file in files.items()
+        }
+        try:
+            TopologicalSorter(included).prepare()
+        except CycleError as error:
+            cycle = error.args[1][
+                :-1
+            ]  # each file is included by the next, and the last by the first
+            order = list(files)
+            first = min(range(len(cycle)), key=lambda index: order.index(cycle[index]))
+            through = cycle[(first + 1) % len(cycle)]
+            fact = f'file includes itself through "{through}"'
+            raise BadInput(fact, location=self._library.location(cycle[first])) from None
 
 
 def _scanned(name: str, data: bytes) -> SourceFile:
     text = published_text(data, name)
+    literals = {key: pattern.findall(text) for key, pattern in _LITERALS.items()}
     return SourceFile(
         data,
         sha256_hex(data),
         tuple(published_includes(text)),
         published_requirements({name: data}) if "NETRA_REQUIRE_EQ" in text else (),
-        literal_values(text),
+        {key: frozenset(map(int, numbers)) for key, numbers in literals.items() if numbers},
         _hidden_line(text),
     )
 
@@ -134,26 +173,7 @@ def _hidden_line(text: str) -> tuple[int, str] | None:
     return min(found, default=None)
 
 
-_MACRO = re.compile(r"^\s*\.macro\s+(\S+)(?:[ \t]+([^\n]*))?$", re.MULTILINE)
-_PARAMETER = re.compile(r"[A-Za-z_.$][A-Za-z0-9_.$]*\Z")
-_LITERALS = {
-    "kernarg_segment_size": re.compile(r"\.amdhsa_kernarg_size\s+([0-9]{1,9})\b"),
-    "group_segment_fixed_size": re.compile(r"\.amdhsa_group_segment_fixed_size\s+([0-9]{1,9})\b"),
-    "max_flat_workgroup_size": re.compile(r"\.max_flat_workgroup_size:\s*([0-9]{1,9})\b"),
-}
-Literals = Mapping[str, frozenset[int]]
-"""The numbers that a text states for a launch property; one that it does not speak of is absent."""
-
-MACHINE_CONSTANTS = frozenset({"NETRA_TARGET_GFX", "NETRA_WAVE_SIZE"})
-
-
-def literal_values(text: str) -> Literals:
-    """Return the distinct literal numbers of each launch property, by its metadata name."""
-    found = {key: pattern.findall(text) for key, pattern in _LITERALS.items()}
-    return {key: frozenset(map(int, numbers)) for key, numbers in found.items() if numbers}
-
-
-def joined_literals(parts: Iterable[Literals]) -> dict[str, frozenset[int]]:
+def _joined_literals(parts: Iterable[Literals]) -> Literals:
     """Return what any of the parts states, with an entry for each launch property."""
     found: dict[str, frozenset[int]] = dict.fromkeys(_LITERALS, frozenset())
     for part in parts:
@@ -170,18 +190,16 @@ def guarded_constants(
     Raises ``BadInput`` when two guards fix one constant to different values.
     """
     skipped = MACHINE_CONSTANTS.union(declared)
-    first: dict[str, Requirement] = {}
+    fixed: dict[str, int] = {}
     for guard in guards:
-        if guard.name in skipped:
-            continue
-        other = first.setdefault(guard.name, guard)
-        if other.value != guard.value:
+        value = guard.value if guard.name in skipped else fixed.setdefault(guard.name, guard.value)
+        if value != guard.value:
             raise BadInput(
-                f'guards fix "{guard.name}" to {other.value} and to {guard.value}',
+                f'guards fix "{guard.name}" to {value} and to {guard.value}',
                 location=location,
                 hint="state the value of this tactic under contract_constants",
             )
-    return {name: guard.value for name, guard in first.items()}
+    return fixed
 
 
 def macro_parameters(template: str, macro: str, location: str) -> tuple[str, ...]:
@@ -189,19 +207,17 @@ def macro_parameters(template: str, macro: str, location: str) -> tuple[str, ...
 
     Raises ``BadInput`` when the macro is absent or its first parameter is not ``symbol``.
     """
-    heads = (match for match in _MACRO.finditer(template) if match[1] == macro)
-    match = next(heads, None)
+    match = next((match for match in _MACRO.finditer(template) if match[1] == macro), None)
     if match is None:
         raise BadInput(f'template defines no macro "{macro}"', location=location)
     parts = (match[2] or "").split(",")
     names = tuple(part.strip().split("=", 1)[0] for part in parts)
-    for name in names:
-        if not _PARAMETER.match(name.rstrip()):
-            raise BadInput(
-                f'parameter list of macro "{macro}" cannot be read',
-                location=location,
-                hint="separate plain names by commas",
-            )
+    if not all(_PARAMETER.match(name.rstrip()) for name in names):
+        raise BadInput(
+            f'parameter list of macro "{macro}" cannot be read',
+            location=location,
+            hint="separate plain names by commas",
+        )
     if names[0] != "symbol":
         raise BadInput(
             f'first parameter of macro "{macro}" is not "symbol"',

@@ -6,18 +6,13 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from netra_build.asm.source.includes import (
-    Requirement,
-    published_computational_sha256,
-    published_text,
-    source_closure_sha256,
-)
 from netra_build.core.disk import relative_name
 from netra_build.core.nearest import nearest_hint
 from netra_build.formats.catalogs.closures import (
-    SourceTree,
+    Closure,
+    Closures,
+    Literals,
     guarded_constants,
-    joined_literals,
     macro_parameters,
 )
 from netra_build.formats.catalogs.tactic import (
@@ -38,40 +33,15 @@ from netra_build.formats.vocabulary import (
 )
 
 ENTRY_KEYS = (
-    "id",
-    "operation",
-    "family",
-    "maturity",
-    "acceptance_scope",
-    "template",
-    "template_sha256",
-    "source_closure_sha256",
-    "instantiation_macro",
-    "symbols",
-    "semantics",
-    "compile_definitions",
-    "compile_ranges",
-    "contract_constants",
-    "kernarg_size",
-    "launch_block",
-    "metadata_contract",
-    "dynamic_lds_bytes",
-    "workspace",
-    "graph_capture",
-    "deterministic",
-    "fallback",
-    "rank",
-    "evidence_set",
-    "golden_source",
-    "source_revision",
-    "source_sha256",
-    "locked_hsaco_sha256",
-    "locked_text_sha256",
-    "serving_evidence",
+    "id operation family maturity acceptance_scope template template_sha256 "
+    "source_closure_sha256 instantiation_macro symbols semantics compile_definitions "
+    "compile_ranges contract_constants kernarg_size launch_block metadata_contract "
+    "dynamic_lds_bytes workspace graph_capture deterministic fallback rank evidence_set "
+    "golden_source source_revision source_sha256 locked_hsaco_sha256 locked_text_sha256 "
+    "serving_evidence"
 )
 METADATA_KEYS = ("group_segment_fixed_size", "kernarg_segment_size", "max_flat_workgroup_size")
 MODEL_WORDS = ("qwen", "gemma", "llama")
-MAX_ALIGNMENT = 256
 _NAME = re.compile(r"[A-Za-z0-9_.]+\Z")
 _CONSTANT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _BLANK = re.compile(r"\s")
@@ -87,38 +57,23 @@ class Evidence:
     default_rank: int | None
 
 
-@dataclass(frozen=True)
-class _Text:
-    """The closure of one template with everything that is derived from it once."""
-
-    template: str
-    guards: tuple[Requirement, ...]
-    literals: Mapping[str, frozenset[int]]
-    closure_sha256: str
-    computational_sha256: str
-    files: tuple[tuple[str, str], ...]
-
-
 class EntryReader:
     """Reads catalog entries, each file of their closures once."""
 
     def __init__(self, library: Library, derive_pins: bool) -> None:
-        self.library = library
+        self.closures = Closures(library)
         self.derive_pins = derive_pins
-        self.source_by_name: dict[str, bytes] = {}
-        self._tree = SourceTree(library)
-        self._texts: dict[str, _Text] = {}
 
     def read(self, entry: Fields, name: str, evidence: Evidence) -> FixedTactic:
         """Return the tactic of one entry; raise ``BadInput`` with the entry's pointer."""
         entry.close(ENTRY_KEYS)
         template = relative_name(entry.text("template"), entry.place("template"))
-        text = self._text(template, entry.place("template"))
-        pinned = self._check_pins(entry, text)
+        closure = self.closures.of(template, entry.place("template"))
+        pinned = self._is_pinned(entry, closure)
         definitions = _constant_lists(entry.child("compile_definitions"))
         ranges = _ranges(entry)
-        constants = _contract_constants(entry, text, definitions, ranges)
-        metadata = _metadata(entry, text)
+        constants = _contract_constants(entry, closure, definitions, ranges)
+        metadata = _metadata(entry, closure.literals)
         return FixedTactic(
             name=name,
             operation=_plain_name(entry, "operation"),
@@ -129,17 +84,17 @@ class EntryReader:
             acceptance_scope=entry.text("acceptance_scope"),
             rank=_rank(entry, evidence),
             template=template,
-            template_sha256=text.files[0][1],
-            source_closure_sha256=text.closure_sha256,
-            computational_sha256=text.computational_sha256,
+            template_sha256=closure.files[0][1],
+            source_closure_sha256=closure.source_sha256,
+            computational_sha256=closure.computational_sha256,
             instantiation_macro=entry.text("instantiation_macro"),
             macro_parameters=macro_parameters(
-                text.template, entry.text("instantiation_macro"), entry.place("instantiation_macro")
+                closure.text, entry.text("instantiation_macro"), entry.place("instantiation_macro")
             ),
             contract_constants=constants,
             compile_definitions=definitions,
             compile_ranges=ranges,
-            semantics=read_semantics(entry.child("semantics")),
+            semantics=_semantics(entry.child("semantics")),
             kernarg_size=metadata["kernarg_segment_size"],
             launch_block=_launch_block(entry, definitions),
             max_threads=metadata["max_flat_workgroup_size"],
@@ -151,45 +106,28 @@ class EntryReader:
             fallback=entry.text("fallback", "framework"),
             symbols=entry.texts("symbols"),
             evidence_refs=_evidence_refs(entry, evidence),
-            closure=text.files,
+            closure=closure.files,
             location=entry.place(),
             is_pinned=pinned,
         )
 
-    def _text(self, template: str, place: str) -> _Text:
-        if template not in self._texts:
-            files = self._tree.closure(template, place)
-            closure = {name: file.data for name, file in files.items()}
-            self.source_by_name.update(closure)
-            self._texts[template] = _Text(
-                published_text(closure[template], template),
-                tuple(guard for file in files.values() for guard in file.guards),
-                joined_literals(file.literals for file in files.values()),
-                source_closure_sha256(closure),
-                published_computational_sha256(closure),
-                tuple((name, file.sha256) for name, file in files.items()),
-            )
-        return self._texts[template]
-
-    def _check_pins(self, entry: Fields, text: _Text) -> bool:
-        pins = (
-            ("template_sha256", text.files[0][1]),
-            ("source_closure_sha256", text.closure_sha256),
-        )
-        for key, actual in pins:
+    def _is_pinned(self, entry: Fields, closure: Closure) -> bool:
+        """Tell whether the digests are the files'; refuse others unless they are derived."""
+        for key, word, actual in (
+            ("template_sha256", "template", closure.files[0][1]),
+            ("source_closure_sha256", "include closure", closure.source_sha256),
+        ):
             stated = entry.text(key)
-            if stated == actual:
-                continue
-            if self.derive_pins:
+            if stated != actual and not self.derive_pins:
+                entry.refuse(
+                    f"digest of the {word} is not pinned",
+                    key,
+                    expected=actual,
+                    got=stated[:80],
+                    hint="run netra pin and review what changed",
+                )
+            if stated != actual:
                 return False
-            word = "template" if key == "template_sha256" else "include closure"
-            entry.refuse(
-                f"digest of the {word} is not pinned",
-                key,
-                expected=actual,
-                got=stated[:80],
-                hint="run netra pin and review what changed",
-            )
         return True
 
 
@@ -210,15 +148,12 @@ def _rank(entry: Fields, evidence: Evidence) -> int:
 def _evidence_refs(entry: Fields, evidence: Evidence) -> tuple[str, ...]:
     name = entry.text("evidence_set", evidence.default)
     if name not in evidence.refs_by_name:
-        entry.refuse(
-            f'unknown evidence set "{name}"',
-            "evidence_set",
-            hint=nearest_hint(name, evidence.refs_by_name),
-        )
+        hint = nearest_hint(name, evidence.refs_by_name)
+        entry.refuse(f'unknown evidence set "{name}"', "evidence_set", hint=hint)
     return evidence.refs_by_name[name]
 
 
-def read_semantics(semantics: Fields) -> tuple[tuple[str, str], ...]:
+def _semantics(semantics: Fields) -> tuple[tuple[str, str], ...]:
     """Return the five semantic identifiers in their fixed order; refuse blanks and model names."""
     semantics.close(SEMANTIC_FIELDS)
     for key in SEMANTIC_FIELDS:
@@ -250,7 +185,7 @@ def _ranges(entry: Fields) -> tuple[ConstantRange, ...]:
     found = []
     for key in sorted(fields.value):
         item = fields.child(key)
-        item.close(("min", "max", "step"))
+        item.close("min max step")
         low = item.integer("min", low=1)
         high = item.integer("max", low=1)
         if high < low:
@@ -261,7 +196,7 @@ def _ranges(entry: Fields) -> tuple[ConstantRange, ...]:
 
 def _contract_constants(
     entry: Fields,
-    text: _Text,
+    closure: Closure,
     definitions: ConstantValues,
     ranges: tuple[ConstantRange, ...],
 ) -> ConstantValues:
@@ -276,7 +211,7 @@ def _contract_constants(
                 got=f"{len(values)} values",
                 hint="list selectable values under compile_definitions",
             )
-    guarded = guarded_constants(text.guards, explicit, entry.place("template"))
+    guarded = guarded_constants(closure.guards, explicit, entry.place("template"))
     constants = {**{key: (value,) for key, value in guarded.items()}, **explicit}
     listed = {key for key, _ in definitions}
     ranged = {item.name for item in ranges}
@@ -290,74 +225,54 @@ def _contract_constants(
     return tuple(sorted(constants.items()))
 
 
-def _metadata(entry: Fields, text: _Text) -> dict[str, int]:
+def _metadata(entry: Fields, literals: Literals) -> dict[str, int]:
     """Return kernarg bytes, fixed LDS bytes and the work-item limit of the code object."""
-    literals = text.literals
     size = entry.integer("kernarg_size", high=UINT32_MAX)
     if size % 4 or not size:
-        entry.refuse(
-            "kernarg size is not a positive number of double words",
-            "kernarg_size",
-            expected="a positive multiple of 4",
-            got=size,
-        )
+        fact = "kernarg size is not a positive number of double words"
+        entry.refuse(fact, "kernarg_size", expected="a positive multiple of 4", got=size)
     if not entry.has("metadata_contract"):
-        found = {"kernarg_segment_size": size}
-        if size not in literals["kernarg_segment_size"]:
-            entry.refuse(
-                "kernarg size is not in the template",
-                "kernarg_size",
-                hint="state a metadata_contract",
-            )
-        for key in ("group_segment_fixed_size", "max_flat_workgroup_size"):
-            found[key] = _only(entry, key, literals[key])
-        return found
+        return _literal_metadata(entry, size, literals)
     declared = entry.child("metadata_contract")
     declared.close(METADATA_KEYS)
     found = {key: declared.integer(key, high=UINT32_MAX) for key in METADATA_KEYS}
-    if not 1 <= found["max_flat_workgroup_size"] <= MAX_BLOCK:
-        declared.refuse(
-            "work-item limit is out of range",
-            "max_flat_workgroup_size",
-            expected=f"1 to {MAX_BLOCK}",
-            got=found["max_flat_workgroup_size"],
-        )
-    if size != found["kernarg_segment_size"]:
-        declared.refuse(
-            "kernarg size differs from the entry's",
-            "kernarg_segment_size",
-            expected=size,
-            got=found["kernarg_segment_size"],
-        )
+    threads = found["max_flat_workgroup_size"]
+    if not 1 <= threads <= MAX_BLOCK:
+        fact, wanted = "work-item limit is out of range", f"1 to {MAX_BLOCK}"
+        declared.refuse(fact, "max_flat_workgroup_size", expected=wanted, got=threads)
+    key = "kernarg_segment_size"
+    declared.equal("kernarg size differs from the entry's", key, expected=size, got=found[key])
     for key, value in found.items():
         if literals[key] and value not in literals[key]:
             declared.refuse(f"{value} is not among the literal values of the template", key)
     return found
 
 
-def _only(entry: Fields, key: str, values: frozenset[int]) -> int:
-    if len(values) != 1:
-        entry.refuse(
-            f'template states "{key}" {len(values)} times with different values'
-            if values
-            else f'template states no literal "{key}"',
-            "template",
-            hint="state a metadata_contract",
-        )
-    return next(iter(values))
+def _literal_metadata(entry: Fields, size: int, literals: Literals) -> dict[str, int]:
+    """Return the numbers that the template states, each as a literal and in one value."""
+    hint = "state a metadata_contract"
+    if size not in literals["kernarg_segment_size"]:
+        entry.refuse("kernarg size is not in the template", "kernarg_size", hint=hint)
+    found = {"kernarg_segment_size": size}
+    for key in ("group_segment_fixed_size", "max_flat_workgroup_size"):
+        values = literals[key]
+        if not values:
+            entry.refuse(f'template states no literal "{key}"', "template", hint=hint)
+        if len(values) > 1:
+            fact = f'template states "{key}" {len(values)} times with different values'
+            entry.refuse(fact, "template", hint=hint)
+        found[key] = min(values)
+    return found
 
 
 def _launch_block(entry: Fields, definitions: ConstantValues) -> LaunchBlock:
     if isinstance(entry.get("launch_block"), int):
         return LaunchBlock(None, entry.integer("launch_block", low=1, high=MAX_BLOCK))
     block = entry.child("launch_block")
-    block.close(("constant", "multiplier"))
+    block.close("constant multiplier")
     constant = block.text("constant")
     known = [name for name, _ in definitions]
     if constant not in known:
-        block.refuse(
-            f'"{constant}" is not among the compile definitions',
-            "constant",
-            hint=nearest_hint(constant, known),
-        )
+        fact = f'"{constant}" is not among the compile definitions'
+        block.refuse(fact, "constant", hint=nearest_hint(constant, known))
     return LaunchBlock(constant, block.integer("multiplier", low=1, high=MAX_BLOCK))

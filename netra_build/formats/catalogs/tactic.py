@@ -6,12 +6,27 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from netra_build.core.canonical_json import Json, plain_stable_hash
+from netra_build.core.canonical_json import Json, lower, plain_stable_hash
 from netra_build.core.errors import NetraError
 from netra_build.formats.launch import Launch, Workspace
 from netra_build.formats.vocabulary import KIND_TEMPLATE
 
 ConstantValues = tuple[tuple[str, tuple[int, ...]], ...]
+
+_DECISIVE = (
+    *("operation", "family", "target", "wave_size", "computational_sha256", "contract_constants"),
+    *("compile_definitions", "kernarg_size", "lds_bytes", "dynamic_lds_bytes"),
+    *("graph_capture", "deterministic"),
+)
+"""What decides as it is, under its own name, what a tactic computes."""
+_UNLISTED = (
+    *("symbols", "launch_block", "max_threads", "lds_bytes", "dynamic_lds_bytes"),
+    *("closure", "location", "is_pinned"),
+)
+_UNSET = (
+    *("source", "symbol", "rejection_note"),
+    *("source_template", "source_revision", "source_sha256"),
+)
 
 
 @dataclass(frozen=True)
@@ -91,28 +106,16 @@ class FixedTactic:
     @cached_property
     def stable_id(self) -> str:
         """Digest of everything that decides what the tactic computes."""
+        ranges = [[r.name, r.minimum, r.maximum, r.step] for r in self.compile_ranges]
         return plain_stable_hash(
             {
-                "operation": self.operation,
-                "family": self.family,
-                "target": self.target,
-                "wave_size": self.wave_size,
-                "computational_sha256": self.computational_sha256,
-                "contract_constants": self.contract_constants,
-                "compile_definitions": self.compile_definitions,
-                "compile_ranges": [
-                    [r.name, r.minimum, r.maximum, r.step] for r in self.compile_ranges
-                ],
+                **{key: getattr(self, key) for key in _DECISIVE},
+                "compile_ranges": ranges,
                 "semantics": dict(self.semantics),
-                "kernarg_size": self.kernarg_size,
                 "launch_block_constant": self.launch_block.constant,
                 "launch_block_multiplier": self.launch_block.multiplier,
                 "threads_per_workgroup": self.max_threads,
-                "lds_bytes": self.lds_bytes,
-                "dynamic_lds_bytes": self.dynamic_lds_bytes,
                 "workspace": self.workspace.document(),
-                "graph_capture": self.graph_capture,
-                "deterministic": self.deterministic,
             }
         )
 
@@ -124,31 +127,19 @@ class FixedTactic:
 
     def document(self) -> Json:
         """Return the record of list-tactics."""
+        record = {key: value for key, value in lower(self).items() if key not in _UNLISTED}
+        ranges = {
+            r.name: {"min": r.minimum, "max": r.maximum, "step": r.step}
+            for r in self.compile_ranges
+        }
         return {
-            "name": self.name,
+            **record,
             "stable_id": self.stable_id,
-            "family": self.family,
-            "operation": self.operation,
-            "target": self.target,
-            "wave_size": self.wave_size,
-            "maturity": self.maturity,
-            "acceptance_scope": self.acceptance_scope,
-            "rank": self.rank,
             "artifact_kind": KIND_TEMPLATE,
-            "template": self.template,
-            "template_sha256": self.template_sha256,
-            "source_closure_sha256": self.source_closure_sha256,
-            "computational_sha256": self.computational_sha256,
-            "instantiation_macro": self.instantiation_macro,
-            "macro_parameters": list(self.macro_parameters),
             "contract_constants": _unwrapped(self.contract_constants),
             "compile_definitions": _unwrapped(self.compile_definitions),
-            "compile_ranges": {
-                r.name: {"min": r.minimum, "max": r.maximum, "step": r.step}
-                for r in self.compile_ranges
-            },
+            "compile_ranges": ranges,
             "semantics": dict(self.semantics),
-            "kernarg_size": self.kernarg_size,
             "launch_constraints": {
                 "max_threads_per_workgroup": self.max_threads,
                 "block_x": self.launch_block.document(),
@@ -157,11 +148,6 @@ class FixedTactic:
                 "grid": "resolved_by_exact_engine_profile",
             },
             "compatibility_symbols": list(self.symbols),
-            "workspace": self.workspace.document(),
-            "graph_capture": self.graph_capture,
-            "deterministic": self.deterministic,
-            "fallback": self.fallback,
-            "evidence_refs": list(self.evidence_refs),
         }
 
 
@@ -186,27 +172,7 @@ class DenseTactic:
 
     def document(self) -> Json:
         """Return the record of list-tactics, unset fields as null."""
-        unset = (
-            "source",
-            "symbol",
-            "rejection_note",
-            "source_template",
-            "source_revision",
-            "source_sha256",
-        )
-        return {
-            **dict.fromkeys(unset),
-            "name": self.name,
-            "maturity": self.maturity,
-            "artifact_kind": self.artifact_kind,
-            "launch": self.launch.document(),
-            "workspace": self.workspace.document(),
-            "graph_capture": self.graph_capture,
-            "deterministic": self.deterministic,
-            "rank": self.rank,
-            "compile_parameters": {},
-            "evidence_refs": list(self.evidence_refs),
-        }
+        return {**dict.fromkeys(_UNSET), **lower(self), "compile_parameters": {}}
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,6 @@ from netra_build.formats.models.graph import Operation, Tensor
 from netra_build.formats.vocabulary import DTYPE_BYTES
 
 SHUFFLED = "aiter_shuffle_16x16_fp8_block128"
-SCALE_DTYPES = ("bf16", "fp32")
 
 TEXT_DEFAULTS = {
     "input_dtype": "fp8_e4m3",
@@ -37,68 +36,45 @@ class DenseDefaults:
     weight_layout: str = SHUFFLED
 
 
-class _Sources:
-    """Values of a dense spec: its own keys, else the configuration, else a default."""
-
-    def __init__(self, spec: Fields, configuration: Fields) -> None:
-        self.spec = spec
-        self.configuration = configuration
-
-    def holder(self, *keys: str) -> tuple[Fields, str] | None:
-        """Return the object and key that give the first of ``keys``, spec before configuration."""
-        for fields in (self.spec, self.configuration):
-            for key in keys:
-                if fields.has(key):
-                    return fields, key
-        return None
-
-    def text(self, key: str, default: str) -> str:
-        found = self.holder(key)
-        return found[0].text(found[1]) if found else default
-
-    def size(self, key: str, default: int) -> int:
-        found = self.holder(key)
-        return found[0].integer(found[1], low=1) if found else default
-
-    def flag(self, key: str, default: bool) -> bool:
-        found = self.holder(key)
-        return found[0].boolean(found[1]) if found else default
-
-
 def dense_attributes(
     spec: Fields, configuration: Fields, defaults: DenseDefaults
 ) -> dict[str, Json]:
     """Return the attribute record of one dense spec; raise ``BadInput`` with its pointer."""
-    sources = _Sources(spec, configuration)
-    record: dict[str, Json] = {key: sources.text(key, text) for key, text in TEXT_DEFAULTS.items()}
-    record["n"] = spec.integer("n", low=1)
-    record["k"] = spec.integer("k", low=1)
-    record["activation_scale_block"] = sources.size("activation_scale_block", 128)
-    record["weight_scale_block"] = _scale_blocks(sources)
-    record["weight_layout"] = _weight_layout(spec, configuration, defaults)
-    record["checkpoint_layout"] = sources.text("checkpoint_layout", defaults.checkpoint_layout)
-    record["fallback"] = sources.text("fallback", defaults.fallback)
-    record["tensor_parallel"] = configuration.integer("tensor_parallel", 1, low=1)
-    record["graph_capture"] = sources.flag("graph_capture", True)
-    record["deterministic"] = sources.flag("deterministic", True)
-    if spec.has("checkpoint_tensors"):
-        record["checkpoint_tensors"] = list(_tensor_names(spec, "checkpoint_tensors"))
+
+    def given(key: str) -> Fields:
+        return spec if spec.has(key) else configuration
+
+    texts = {
+        **TEXT_DEFAULTS,
+        "checkpoint_layout": defaults.checkpoint_layout,
+        "fallback": defaults.fallback,
+    }
     if spec.has("checkpoint_scale_tensors"):
-        names = _tensor_names(spec, "checkpoint_scale_tensors")
-        record["checkpoint_scale_tensors"] = list(names)
-        record["checkpoint_scale_dtype"] = sources.text("checkpoint_scale_dtype", "bf16")
-        record["kernel_scale_dtype"] = sources.text("kernel_scale_dtype", "fp32")
+        texts |= {"checkpoint_scale_dtype": "bf16", "kernel_scale_dtype": "fp32"}
+    record: dict[str, Json] = {key: given(key).text(key, default) for key, default in texts.items()}
+    for key in ("n", "k"):
+        record[key] = spec.integer(key, low=1)
+    for key in ("graph_capture", "deterministic"):
+        record[key] = given(key).boolean(key, True)
+    key = "activation_scale_block"
+    record[key] = given(key).integer(key, 128, low=1)
+    record["weight_scale_block"] = _scale_blocks(given("weight_scale_block"))
+    record["weight_layout"] = _weight_layout(spec, configuration, defaults)
+    record["tensor_parallel"] = configuration.integer("tensor_parallel", 1, low=1)
+    for key in ("checkpoint_tensors", "checkpoint_scale_tensors"):
+        if spec.has(key):
+            record[key] = _tensor_names(spec, key)
     if spec.has("weight_binding"):
         record["weight_binding"] = spec.text("weight_binding")
     _check_divisible(spec, record)
     return record
 
 
-def _tensor_names(spec: Fields, key: str) -> tuple[str, ...]:
+def _tensor_names(spec: Fields, key: str) -> list[str]:
     names = spec.texts(key, unique=True)
     if not names:
         spec.refuse("no checkpoint tensor is named", key)
-    return names
+    return list(names)
 
 
 def _weight_layout(spec: Fields, configuration: Fields, defaults: DenseDefaults) -> str:
@@ -112,14 +88,11 @@ def _weight_layout(spec: Fields, configuration: Fields, defaults: DenseDefaults)
     return defaults.weight_layout
 
 
-def _scale_blocks(sources: _Sources) -> list[int]:
-    found = sources.holder("weight_scale_block")
-    if found is None:
+def _scale_blocks(fields: Fields) -> list[int]:
+    key = "weight_scale_block"
+    if not fields.has(key):
         return [128, 128]
-    fields, key = found
-    blocks = fields.array(key)
-    if len(blocks) != 2:
-        fields.refuse("a weight scale block has two sizes", key, expected=2, got=len(blocks))
+    blocks = fields.sized(key, 2, "a weight scale block has two sizes")
     return [fields.checked_integer(key, block, low=1) for block in blocks]
 
 
@@ -167,11 +140,7 @@ def expand_dense(
                 activation[0], ("M", k), record["input_dtype"], record["activation_layout"], "input"
             ),
             Tensor(
-                activation[1],
-                ("M", k // block),
-                "fp32",
-                record["activation_scale_layout"],
-                "input",
+                activation[1], ("M", k // block), "fp32", record["activation_scale_layout"], "input"
             ),
         ]
     else:
@@ -203,12 +172,12 @@ def expand_dense(
         inputs=(*activation, weight, f"{name}.weight_scale"),
         outputs=(f"{name}.output",),
         attributes=record,
-        numerical=dense_numerical(record),
+        numerical=_numerical(record),
     )
     return tensors, operation
 
 
-def dense_numerical(record: Mapping[str, Json]) -> dict[str, Json]:
+def _numerical(record: Mapping[str, Json]) -> dict[str, Json]:
     """Return the numerical rules of a dense operation."""
     activation = record["activation_quantization"]
     weight = record["weight_quantization"]

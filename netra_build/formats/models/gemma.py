@@ -13,21 +13,11 @@ from netra_build.formats.models.dense import (
 from netra_build.formats.models.graph import Graph, Operation, Tensor
 
 EXPLICIT_FIELDS = (
-    "hidden_size",
-    "intermediate_size",
-    "tensor_parallel",
-    "input_dtype",
-    "weight_dtype",
-    "output_dtype",
-    "activation",
-    "activation_quantization",
-    "weight_quantization",
-    "activation_scale_block",
-    "weight_scale_block",
-    "activation_layout",
-    "weight_layout",
-    "kernel_weight_layout",
-    "output_layout",
+    *("hidden_size", "intermediate_size", "tensor_parallel"),
+    *("input_dtype", "weight_dtype", "output_dtype"),
+    *("activation", "activation_quantization", "weight_quantization"),
+    *("activation_scale_block", "weight_scale_block", "activation_layout"),
+    *("weight_layout", "kernel_weight_layout", "output_layout"),
 )
 BLOCK = "model.layers.shared"
 HIDDEN = ("model.hidden_fp8", "model.hidden_scale")
@@ -41,11 +31,8 @@ def gemma_graph(model: Fields) -> Graph:
     inter = configuration.integer("intermediate_size", low=1)
     block = configuration.integer("activation_scale_block", low=1)
     if hidden % block or inter % block:
-        configuration.refuse(
-            f"activation scale block {block} does not divide both sizes",
-            expected=f"a divisor of {hidden} and {inter}",
-            got=block,
-        )
+        fact = f"activation scale block {block} does not divide both sizes"
+        configuration.refuse(fact, expected=f"a divisor of {hidden} and {inter}", got=block)
     gate = _projection(configuration, "gate_proj", (inter, hidden), HIDDEN, "temporary")
     up = _projection(configuration, "up_proj", (inter, hidden), HIDDEN, "temporary")
     middle = _middle(configuration, inter, block)
@@ -75,13 +62,8 @@ def _check_configuration(configuration: Fields) -> None:
     if missing:
         names = ", ".join(f'"{key}"' for key in missing)
         configuration.refuse(f"the gemma family needs explicit fields: {names}")
-    if configuration.text("activation") != "gated_silu":
-        configuration.refuse(
-            "activation is not supported by the gemma family",
-            "activation",
-            expected='"gated_silu"',
-            got=f'"{configuration.text("activation")}"',
-        )
+    fact = "activation is not supported by the gemma family"
+    configuration.hold_text("activation", "gated_silu", fact)
 
 
 def _projection(
@@ -89,10 +71,7 @@ def _projection(
 ) -> tuple[list[Tensor], Operation]:
     name = f"{BLOCK}.{word}"
     spec: dict[str, Json] = {"n": sizes[0], "k": sizes[1]}
-    defaults = DenseDefaults(
-        fallback="framework.gemma_dense",
-        checkpoint_layout=configuration.text("weight_layout"),
-    )
+    defaults = DenseDefaults("framework.gemma_dense", configuration.text("weight_layout"))
     fields = Fields(spec, configuration.location, configuration.pointer)
     record = dense_attributes(fields, configuration, defaults)
     return expand_dense(name, record, DenseBoundary(inputs, role))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from netra_build.core.disk import relative_name
-from netra_build.core.errors import BadInput
 from netra_build.formats.contracts import GoldenArgument, GoldenContract
 from netra_build.formats.fields import Fields, first_repeated
 from netra_build.formats.launch import read_launch, read_workspace
@@ -20,48 +19,20 @@ from netra_build.formats.vocabulary import (
 )
 
 ARTIFACT_KEYS = (
-    "operation",
-    "tactic",
-    "maturity",
-    "symbol",
-    "hsaco_name",
-    "hsaco_sha256",
-    "kernarg_size",
-    "launch",
-    "arguments",
-    "target",
-    "wave_size",
-    "workspace",
-    "graph_capture",
-    "deterministic",
-    "fallback",
-    "source_refs",
-    "evidence_refs",
+    "operation tactic maturity symbol hsaco_name hsaco_sha256 kernarg_size launch arguments "
+    "target wave_size workspace graph_capture deterministic fallback source_refs evidence_refs"
 )
-ARGUMENT_KEYS = (
-    "name",
-    "kind",
-    "access",
-    "offset",
-    "value",
-    "source",
-    "tensor",
-    "runtime_storage",
-)
-TENSOR_KEYS = ("name", "shape", "dtype", "layout", "role", "persistent")
+ARGUMENT_KEYS = "name kind access offset value source tensor runtime_storage"
+TENSOR_KEYS = "name shape dtype layout role persistent"
 MAX_ARGUMENTS = 16
 
 
 def read_hsaco_name(fields: Fields, key: str) -> str:
     """Return a plain code object file name: no folder, no way out of the engine directory."""
     name = fields.text(key)
-    place = fields.place(key)
-    if relative_name(name, place) != name or "/" in name:
-        raise BadInput(
-            f'code object name "{name}" is not a plain file name',
-            location=place,
-            hint="name the file only, without a folder",
-        )
+    if relative_name(name, fields.place(key)) != name or "/" in name:
+        hint = "name the file only, without a folder"
+        fields.refuse(f'code object name "{name}" is not a plain file name', key, hint=hint)
     if not name.endswith(".hsaco"):
         fields.refuse(f'code object name "{name}" does not end in ".hsaco"', key)
     return name
@@ -71,13 +42,7 @@ def read_golden_contract(fields: Fields) -> GoldenContract:
     """Return the contract of one ``golden_artifact`` object; raise ``BadInput``."""
     fields.close(ARTIFACT_KEYS)
     _check_target(fields)
-    if fields.text("maturity") != "accepted":
-        fields.refuse(
-            "golden code object is not accepted",
-            "maturity",
-            expected='"accepted"',
-            got=f'"{fields.text("maturity")}"',
-        )
+    fields.hold_text("maturity", "accepted", "golden code object is not accepted")
     arguments = tuple(_read_argument(item) for item in fields.objects("arguments"))
     _check_arguments(fields, arguments)
     return GoldenContract(
@@ -100,14 +65,10 @@ def read_golden_contract(fields: Fields) -> GoldenContract:
 
 
 def _check_target(fields: Fields) -> None:
+    wanted = f"{TARGET} with wave size {WAVE_SIZE}"
     target = fields.text("target", TARGET)
-    wave_size = fields.integer("wave_size", WAVE_SIZE)
-    if (target, wave_size) != (TARGET, WAVE_SIZE):
-        fields.refuse(
-            "golden code object is for another target",
-            expected=f"{TARGET} with wave size {WAVE_SIZE}",
-            got=f"{target} with wave size {wave_size}",
-        )
+    got = f"{target} with wave size {fields.integer('wave_size', WAVE_SIZE)}"
+    fields.equal("golden code object is for another target", expected=wanted, got=got)
 
 
 def _read_argument(fields: Fields) -> GoldenArgument:
@@ -126,12 +87,8 @@ def _read_argument(fields: Fields) -> GoldenArgument:
 
 def _check_arguments(fields: Fields, arguments: tuple[GoldenArgument, ...]) -> None:
     if not 1 <= len(arguments) <= MAX_ARGUMENTS:
-        fields.refuse(
-            "golden kernel has an unusable number of arguments",
-            "arguments",
-            expected=f"1 to {MAX_ARGUMENTS}",
-            got=len(arguments),
-        )
+        fact, wanted = "golden kernel has an unusable number of arguments", f"1 to {MAX_ARGUMENTS}"
+        fields.refuse(fact, "arguments", expected=wanted, got=len(arguments))
     twice = first_repeated(argument.name for argument in arguments)
     if twice is not None:
         fields.refuse(f'two arguments are named "{twice}"', "arguments")
@@ -143,20 +100,13 @@ def _kernarg_size(fields: Fields, arguments: tuple[GoldenArgument, ...]) -> int:
     for argument, item in zip(arguments, fields.objects("arguments"), strict=True):
         size = ARGUMENT_BYTES[argument.kind]
         end = -(-end // size) * size
-        if item.has("offset") and item.integer("offset") != end:
-            item.refuse(
-                "argument offset differs from its natural place",
-                "offset",
-                expected=end,
-                got=item.integer("offset"),
-            )
+        fact, offset = "argument offset differs from its natural place", item.integer("offset", end)
+        item.equal(fact, "offset", expected=end, got=offset)
         end += size
     typed = -(-end // 8) * 8
     declared = fields.integer("kernarg_size", low=1, high=UINT32_MAX)
-    if declared != typed:
-        fields.refuse(
-            "kernarg size differs from its arguments", "kernarg_size", expected=typed, got=declared
-        )
+    fact = "kernarg size differs from its arguments"
+    fields.equal(fact, "kernarg_size", expected=typed, got=declared)
     return declared
 
 

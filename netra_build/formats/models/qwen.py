@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 
 from netra_build.core.canonical_json import Json
-from netra_build.core.errors import BadInput
 from netra_build.formats.fields import Fields
 from netra_build.formats.models.dense import DenseDefaults, dense_attributes, expand_dense
 from netra_build.formats.models.golden_operation import golden_tensors, read_golden_contract
@@ -22,14 +21,15 @@ LISTS = (
     "fallback_operations",
 )
 FALLBACK_KEYS = (
-    "name",
-    "operation",
-    "fallback",
-    "external_status",
-    "profile_constraints",
-    "evidence_refs",
-    "numerical",
+    "name operation fallback external_status profile_constraints evidence_refs numerical"
 )
+TEMPLATE_KEYS = (
+    "name family operation rows constants semantics launch_grid launch_grid_rows_divisor "
+    "dynamic_lds_bytes binding_scope graph_capture deterministic fallback profile_names "
+    "arguments numerical"
+)
+ROWS_CONSTANT = "NETRA_ROWS"
+ROW_WORDS = ("rows", "rows_div_48")
 DEFAULTS = DenseDefaults(fallback="framework.aiter")
 LAYER_TEXTS = ("name", "weight_binding")
 LAYER_LISTS = ("checkpoint_tensors", "checkpoint_scale_tensors")
@@ -86,7 +86,7 @@ class _Builder:
 
     def add_golden(self, spec: Fields) -> None:
         """Add one golden operation; the first use of a tensor name declares the tensor."""
-        spec.close(("name", "golden_artifact", "numerical"))
+        spec.close("name golden_artifact numerical")
         artifact = spec.child("golden_artifact")
         read_golden_contract(artifact)
         pairs = golden_tensors(artifact)
@@ -108,9 +108,8 @@ class _Builder:
         if first is tensor:
             self.tensors.append(tensor)
         elif first != tensor:
-            artifact.refuse(
-                f'tensor "{tensor.name}" differs from its first declaration', "arguments"
-            )
+            fact = f'tensor "{tensor.name}" differs from its first declaration'
+            artifact.refuse(fact, "arguments")
 
 
 def _with_access(pairs: Iterable[tuple[Tensor, str]], words: tuple[str, ...]) -> tuple[str, ...]:
@@ -147,10 +146,8 @@ def _layer_types(configuration: Fields) -> list[str]:
         )
     key = "layers" if configuration.has("layers") else "num_hidden_layers"
     count = configuration.integer(key)
-    if count != len(kinds):
-        configuration.refuse(
-            "layer count differs from the layer types", key, expected=len(kinds), got=count
-        )
+    fact = "layer count differs from the layer types"
+    configuration.equal(fact, key, expected=len(kinds), got=count)
     return kinds
 
 
@@ -161,9 +158,7 @@ def _check_placeholders(template: Fields) -> None:
     for key in LAYER_LISTS:
         for index, name in enumerate(template.texts(key, [])):
             if "{layer}" not in name:
-                raise BadInput(
-                    'layer template lacks "{layer}"', location=f"{template.place(key)}/{index}"
-                )
+                template.refuse('layer template lacks "{layer}"', key, index)
 
 
 def _substituted(spec: Mapping[str, Json], layer: str) -> dict[str, Json]:
@@ -195,28 +190,6 @@ def _fallback_operation(spec: Fields) -> Operation:
         },
         numerical=_numerical(spec),
     )
-
-
-TEMPLATE_KEYS = (
-    "name",
-    "family",
-    "operation",
-    "rows",
-    "constants",
-    "semantics",
-    "launch_grid",
-    "launch_grid_rows_divisor",
-    "dynamic_lds_bytes",
-    "binding_scope",
-    "graph_capture",
-    "deterministic",
-    "fallback",
-    "profile_names",
-    "arguments",
-    "numerical",
-)
-ROWS_CONSTANT = "NETRA_ROWS"
-ROW_WORDS = ("rows", "rows_div_48")
 
 
 def expand_template(template: Fields) -> list[Operation]:
@@ -268,22 +241,13 @@ def _grid(template: Fields, rows: int) -> list[int]:
     divisor = template.integer("launch_grid_rows_divisor", 1, low=1)
     if rows % divisor:
         template.refuse(f"row count {rows} is not divisible by {divisor}", "rows")
-    sizes = template.array("launch_grid")
-    if len(sizes) != 3:
-        template.refuse(
-            "launch extent has the wrong number of dimensions",
-            "launch_grid",
-            expected=3,
-            got=len(sizes),
-        )
+    fact = "launch extent has the wrong number of dimensions"
+    sizes = template.sized("launch_grid", 3, fact)
     grid = []
     for index, size in enumerate(sizes):
         if isinstance(size, str) and size != "rows":
-            raise BadInput(
-                f'unknown word "{size}"',
-                location=f"{template.place('launch_grid')}/{index}",
-                hint='a grid element is a number or "rows"',
-            )
+            hint = 'a grid element is a number or "rows"'
+            template.refuse(f'unknown word "{size}"', "launch_grid", index, hint=hint)
         whole = rows // divisor if size == "rows" else size
         grid.append(template.checked_integer("launch_grid", whole, low=1, high=2**31 - 1))
     return grid
@@ -294,11 +258,8 @@ def _argument(item: Fields, rows: int) -> dict[str, Json]:
     value = argument.get("value")
     if isinstance(value, str):
         if value not in ROW_WORDS:
-            item.refuse(
-                f'unknown word "{value}"',
-                "value",
-                hint='a value is a number, "rows" or "rows_div_48"',
-            )
+            hint = 'a value is a number, "rows" or "rows_div_48"'
+            item.refuse(f'unknown word "{value}"', "value", hint=hint)
         if value == "rows_div_48" and rows % 48:
             item.refuse(f"row count {rows} is not divisible by 48", "value")
         argument["value"] = rows if value == "rows" else rows // 48

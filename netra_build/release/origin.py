@@ -18,6 +18,15 @@ SOURCE_PREFIX, OBJECT_PREFIX = "source:", "object:"
 PREFIXES = (SOURCE_PREFIX, OBJECT_PREFIX)
 """Before the roles of inputs that decide a release and are no part of it."""
 
+KIND_BY_FOLDER = {
+    "golden/": "golden source",
+    "kernels/": "template",
+    "manifests/": "manifest",
+    "recipes/": "recipe",
+    "schemas/": "schema",
+    "evidence/": "evidence",
+}
+
 
 @dataclass(frozen=True)
 class Asked:
@@ -65,6 +74,11 @@ def product_files(asked: Asked, content: Mapping[str, bytes]) -> dict[str, bytes
     """Return the files of the product by their names inside it, from those of the package."""
     folder = asked.folder
     return {n.removeprefix(folder): data for n, data in content.items() if n.startswith(folder)}
+
+
+def kind_of_source(name: str, other: str) -> str:
+    """Return what a file of the library is, by the folder that it lies in, ``other`` elsewhere."""
+    return next((kind for start, kind in KIND_BY_FOLDER.items() if name.startswith(start)), other)
 
 
 def content_of(inputs: Inputs) -> dict[str, bytes]:

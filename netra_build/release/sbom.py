@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from netra_build.core.canonical_json import Json, parse_object, pretty_bytes
 from netra_build.release.kernels import KernelRow, kernel_rows
 from netra_build.release.needed import needed_libraries
-from netra_build.release.origin import Origin, product_files
+from netra_build.release.origin import Origin, kind_of_source, product_files
 from netra_build.release.record import content_sha256
 
 if TYPE_CHECKING:
@@ -83,21 +83,13 @@ def _kernels(rows: Sequence[KernelRow], origin: Origin) -> dict[str, Component]:
 
 def _source(name: str, sha256: str) -> Component:
     return _component(
-        "file", f"source:{name}", name, None, {"SHA-256": sha256}, {"netra:kind": _kind(name)}
+        "file",
+        f"source:{name}",
+        name,
+        None,
+        {"SHA-256": sha256},
+        {"netra:kind": kind_of_source(name, "file")},
     )
-
-
-def _kind(name: str) -> str:
-    """Return what a file of the library is, by the folder that it lies in."""
-    kinds = {
-        "golden/": "golden source",
-        "kernels/": "template",
-        "manifests/": "manifest",
-        "recipes/": "recipe",
-        "schemas/": "schema",
-        "evidence/": "evidence",
-    }
-    return next((kind for start, kind in kinds.items() if name.startswith(start)), "file")
 
 
 def _tools(origin: Origin) -> list[Component]:

@@ -20,7 +20,7 @@ from netra_build.core.errors import EXIT_DONE, EXIT_REFUSED, NetraError, Toolcha
 from netra_build.core.processes import collector_paused
 from netra_build.core.terminal import table_text
 from netra_build.formats.library import Library, open_library
-from netra_build.inspect.diff.release import origin_difference, release_difference
+from netra_build.inspect.diff.package import origin_difference, release_difference
 from netra_build.inspect.validate.package import check_integrity
 from netra_build.release.archive import (
     MAX_ARCHIVE_BYTES,

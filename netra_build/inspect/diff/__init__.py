@@ -1,1 +1,26 @@
-"""How two products, releases, code objects or documents differ."""
+"""How two products, releases, code objects or documents differ: for ``netra diff`` and others.
+
+In reading order:
+
+``sequence``
+    Aligns two sequences: which items stand on both sides, in order, and what lies between them.
+    The work is bounded by a multiple of the length. (``difflib`` takes quadratic time on listings,
+    which repeat few instructions many times.)
+``documents``
+    Two JSON documents, by the names of what stands in them; two sets of files, by name. What
+    differs in nothing but a hash is told apart from what changed.
+``code_objects``
+    Two code objects: kernels are paired, and compared by instruction, descriptor and metadata;
+    branches count as equal when their targets are.
+``engines``
+    Two engine directories: documents, contracts, kernels and files; two tactic catalogs.
+``package``
+    Two releases, with the causes that reach each kernel; and a release against its rebuild.
+
+Everything is returned as JSON, whole; ``cli/look/diff_text.py`` and ``release_notes.py`` choose
+and cut what people see. Nothing here reads a disk: files come as mappings from name to bytes. The
+first difference of two documents, for a message, is ``core.json_difference``.
+
+May import ``core``, ``asm`` (code objects and listings), ``release`` (what a package is). Start
+with ``documents.json_changes``, then ``engines.engine_difference``.
+"""

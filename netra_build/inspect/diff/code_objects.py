@@ -11,7 +11,7 @@ from netra_build.asm.objects.disassembly import Instruction, parse_disassembly
 from netra_build.asm.objects.elf import Section
 from netra_build.core.canonical_json import Json
 from netra_build.core.digests import sha256_hex
-from netra_build.inspect.diff.documents import json_changes, renamed_pairs
+from netra_build.inspect.diff.documents import Files, change_rows, renamed_pairs
 from netra_build.inspect.diff.sequence import hunks_between, matched_pairs
 
 IDENTICAL = "identical"
@@ -42,6 +42,13 @@ def read_code_side(data: bytes, listing: str | None, location: str) -> CodeSide:
     return CodeSide(read_code_object(data, location), found)
 
 
+def product_code(files: Files, name: str, location: str) -> CodeSide:
+    """Read a code object of a product with its listing, if there is one."""
+    listing = files.get(name.replace("hsaco/", "metadata/").removesuffix(".hsaco") + ".dis")
+    text = None if listing is None else listing.decode("utf-8", "backslashreplace")
+    return read_code_side(files[name], text, location)
+
+
 def code_difference(old: CodeSide, new: CodeSide) -> dict[str, Json]:
     """Return everything in which two code objects differ.
 
@@ -55,11 +62,11 @@ def code_difference(old: CodeSide, new: CodeSide) -> dict[str, Json]:
     return {
         "kind": "code object",
         "equal": old.code.data == new.code.data,
-        "header": [change.document() for change in json_changes(*map(_header, (old, new)))],
+        "header": change_rows(*map(_header, (old, new))),
         "kernels": kernels,
         "added": [k.symbol for k in new.code.kernels if k.symbol not in theirs],
         "removed": [k.symbol for k in old.code.kernels if k.symbol not in ours],
-        "metadata": [change.document() for change in json_changes(*map(_note_rest, (old, new)))],
+        "metadata": change_rows(*map(_note_rest, (old, new))),
         "sections": section_changes(old.code.sections, new.code.sections),
     }
 
@@ -82,9 +89,9 @@ def kernel_difference(old: tuple[CodeSide, Kernel], new: tuple[CodeSide, Kernel]
     fields = [dict(kernel.descriptor.fields()) for kernel in (one, other)]
     for side in fields:
         del side["entry_byte_offset"]
-    descriptor = [change.document() for change in json_changes(*fields)]
+    descriptor = change_rows(*fields)
     notes = [_kernel_note(*side) for side in (old, new)]
-    metadata = [change.document() for change in json_changes(*notes)]
+    metadata = change_rows(*notes)
     return {
         "old_symbol": one.symbol,
         "new_symbol": other.symbol,

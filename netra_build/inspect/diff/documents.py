@@ -1,10 +1,14 @@
-"""All differences of two JSON documents, by name: what changed, and what only has another hash."""
+"""All differences of two JSON documents, by name, and of two sets of files, by name.
+
+What differs in nothing but a hash is told apart from what changed.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from netra_build.core.canonical_json import Json, canonical_text
 from netra_build.inspect.diff.sequence import hunks
@@ -13,6 +17,11 @@ NAME_KEYS = ("name", "id", "tensor", "tactic", "symbol")
 _HASH = re.compile(r"(?<![0-9A-Za-z])[0-9a-f]{12,}(?![0-9A-Za-z])")
 
 CHANGED, ADDED, REMOVED, MOVED = "changed", "added", "removed", "moved"
+MISSING = "missing"
+RENAMED, RENAMED_CHANGED = "same under another hash", "changed under another hash"
+"""States of files, beside ``changed`` and ``added``."""
+
+Files = Mapping[str, bytes]
 
 
 @dataclass(frozen=True)
@@ -57,6 +66,11 @@ def json_changes(old: Json, new: Json) -> list[Change]:
     aligned when their lengths differ. True and 1 differ, and so do 1 and 1.0.
     """
     return list(_walk(old, new, Change((), "", CHANGED)))
+
+
+def change_rows(old: Json, new: Json) -> list[Json]:
+    """Return every difference as JSON."""
+    return [change.document() for change in json_changes(old, new)]
 
 
 def renamed_pairs(old: Iterable[str], new: Iterable[str]) -> dict[str, str]:
@@ -168,3 +182,28 @@ def _walk_lists(old: Sequence[Json], new: Sequence[Json], place: Change) -> Iter
             yield replace(_below(place, index), kind=REMOVED, old=old[index])
         for at in hunk.new[shared:]:
             yield replace(_below(place, at), kind=ADDED, new=new[at])
+
+
+class Pair(NamedTuple):
+    """One file of both packages: its name on each side, if it is there, and what became of it."""
+
+    old: str | None
+    new: str | None
+    state: str
+
+
+def file_pairs(old: Files, new: Files) -> list[Pair]:
+    """Return every file that differs, by name of the old side, then of the new."""
+    renamed = renamed_pairs(old.keys() - new.keys(), new.keys() - old.keys())
+    pairs = []
+    for name in sorted({*old, *new} - set(renamed.values())):
+        if name in renamed:
+            is_same = old[name] == new[renamed[name]]
+            pairs.append(Pair(name, renamed[name], RENAMED if is_same else RENAMED_CHANGED))
+        elif name not in new:
+            pairs.append(Pair(name, None, MISSING))
+        elif name not in old:
+            pairs.append(Pair(None, name, ADDED))
+        elif old[name] != new[name]:
+            pairs.append(Pair(name, name, CHANGED))
+    return pairs

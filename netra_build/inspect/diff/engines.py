@@ -11,11 +11,10 @@ from netra_build.inspect.diff.code_objects import (
     IDENTICAL,
     CodeSide,
     kernel_difference,
-    read_code_side,
+    product_code,
 )
-from netra_build.inspect.diff.documents import json_changes, renamed_pairs
+from netra_build.inspect.diff.documents import Files, change_rows, file_pairs
 
-Files = Mapping[str, bytes]
 MANIFEST = "engine.json"
 CONTRACTS = "contracts.json"
 SEAL = "netra.json"
@@ -34,8 +33,7 @@ def engine_difference(old: Files, new: Files, labels: tuple[str, str]) -> dict[s
     documents = {}
     for name in sorted(n for n in old.keys() & new.keys() if n.endswith(".json") and "/" not in n):
         if name != CONTRACTS and old[name] != new[name]:
-            changes = json_changes(*(side.compared(name) for side in sides))
-            documents[name] = [change.document() for change in changes]
+            documents[name] = change_rows(*(side.compared(name) for side in sides))
     files = _file_rows(old, new)
     return {
         "kind": "engine",
@@ -90,10 +88,7 @@ class _Side:
         if not isinstance(hsaco, str) or hsaco not in self.files:
             return None
         if hsaco not in self._code:
-            stem = hsaco.removeprefix("hsaco/").removesuffix(".hsaco")
-            listing = self.files.get(f"metadata/{stem}.dis")
-            text = None if listing is None else listing.decode("utf-8", "backslashreplace")
-            self._code[hsaco] = read_code_side(self.files[hsaco], text, f"{self.label}/{hsaco}")
+            self._code[hsaco] = product_code(self.files, hsaco, f"{self.label}/{hsaco}")
         return self._code[hsaco]
 
 
@@ -107,15 +102,8 @@ def _contract_rows(old: _Side, new: _Side) -> list[Json]:
             operations.setdefault((str(before), str(after)), []).append(name)
     rows: list[Json] = []
     for (before, after), names in operations.items():
-        changes = json_changes(mine[before], theirs[after])
-        rows.append(
-            {
-                "operations": names,
-                "old": before,
-                "new": after,
-                "changes": [change.document() for change in changes],
-            }
-        )
+        changes = change_rows(mine[before], theirs[after])
+        rows.append({"operations": names, "old": before, "new": after, "changes": changes})
     exchanged = [{pair[side] for pair in operations} for side in (0, 1)]
     rows += _lonely(mine.keys() - theirs.keys() - exchanged[0], "old")
     rows += _lonely(theirs.keys() - mine.keys() - exchanged[1], "new")
@@ -176,28 +164,18 @@ def _kernel_row(
 
 def _file_rows(old: Files, new: Files) -> list[Json]:
     """Return every file that differs, with its digests; renamed ones are matched."""
-    renamed = renamed_pairs(old.keys() - new.keys(), new.keys() - old.keys())
-    rows: list[Json] = []
-    for name in sorted({*old, *new} - set(renamed.values())):
-        other = renamed.get(name, name)
-        before, after = old.get(name), new.get(other)
-        if before != after or name != other:
-            rows.append(
-                {
-                    "old": name if name in old else None,
-                    "new": other if other in new else None,
-                    "old_sha256": before if before is None else sha256_hex(before),
-                    "new_sha256": after if after is None else sha256_hex(after),
-                }
-            )
-    return rows
+    return [
+        {
+            "old": pair.old,
+            "new": pair.new,
+            "old_sha256": pair.old and sha256_hex(old[pair.old]),
+            "new_sha256": pair.new and sha256_hex(new[pair.new]),
+        }
+        for pair in file_pairs(old, new)
+    ]
 
 
 def catalog_difference(old: Json, new: Json) -> dict[str, Json]:
     """Return everything in which two tactic catalogs differ."""
-    changes = json_changes(old, new)
-    return {
-        "kind": "tactic catalog",
-        "equal": not changes,
-        "changes": [change.document() for change in changes],
-    }
+    changes = change_rows(old, new)
+    return {"kind": "tactic catalog", "equal": not changes, "changes": changes}

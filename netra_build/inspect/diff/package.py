@@ -11,9 +11,15 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from netra_build.core.canonical_json import Json, lower
-from netra_build.inspect.diff.code_objects import IDENTICAL, code_difference, read_code_side
-from netra_build.inspect.diff.documents import json_changes
+from netra_build.core.canonical_json import Json, lower, parse_object
+from netra_build.core.digests import sha256_hex
+from netra_build.inspect.diff.code_objects import (
+    IDENTICAL,
+    code_difference,
+    product_code,
+    read_code_side,
+)
+from netra_build.inspect.diff.documents import Files, change_rows, file_pairs
 from netra_build.inspect.diff.engines import (
     ADDED,
     REMOVED,
@@ -21,30 +27,15 @@ from netra_build.inspect.diff.engines import (
     UNCHANGED,
     engine_difference,
 )
-from netra_build.inspect.diff.release import file_pairs
+from netra_build.inspect.diff.sequence import hunks
 from netra_build.release.archive import Package
 from netra_build.release.kernels import KernelRow, kernel_rows
-from netra_build.release.layout import ENGINE
-from netra_build.release.origin import Origin, product_files
+from netra_build.release.layout import ENGINE, RECORD, SBOM, WRITTEN_LAST
+from netra_build.release.origin import Origin, kind_of_source, product_files
 
 KIND = "release package"
-TOOLS, TACTIC, SOURCE, CONSTANT, CONTRACT, COMPILER = (
-    "tool chain",
-    "tactic",
-    "source",
-    "constant",
-    "contract",
-    "netra-build",
-)
-"""Kinds of cause that a kernel's row names."""
-
-ROLES = (
-    ("golden/", "golden source"),
-    ("kernels/", "template"),
-    ("manifests/", "manifest"),
-    ("recipes/", "recipe"),
-    ("evidence/", "evidence"),
-)
+SOURCE_SUFFIXES = (".s", ".inc")
+MAX_LINES = 20
 _CONSTANT = re.compile(r"^\s*\.set\s+(\w+)\s*,\s*(.*?)\s*$", re.MULTILINE | re.ASCII)
 
 
@@ -96,18 +87,10 @@ def package_difference(old: PackageSide, new: PackageSide) -> dict[str, Json]:
         "kernels": kernels,
         "documents": {} if engine is None else engine["documents"],
         "contracts": [] if engine is None else engine["contracts"],
-        "verdicts": [
-            change.document()
-            for change in json_changes(*(lower(side.record.get("verdicts")) for side in sides))
-        ],
+        "verdicts": change_rows(*(lower(side.record.get("verdicts")) for side in sides)),
         "files": [pair._asdict() for pair in file_pairs(old.package.files, new.package.files)],
         "sizes": _sizes(sides),
     }
-
-
-def role_of(name: str) -> str:
-    """Return what a source is for, by the folder of the library that it lies in."""
-    return next((role for start, role in ROLES if name.startswith(start)), "other")
 
 
 def _causes(old: Origin, new: Origin) -> dict[str, Json]:
@@ -116,23 +99,23 @@ def _causes(old: Origin, new: Origin) -> dict[str, Json]:
         sides = ({n: d.encode() for n, d in side.items()} for side in (digests, other))
         for pair in file_pairs(*sides):
             name = pair.new or pair.old or ""
-            role = role_of(name) if digests is old.sources else "code object of the user"
+            role = (
+                kind_of_source(name, "other")
+                if digests is old.sources
+                else "code object of the user"
+            )
             sources.append({**pair._asdict(), "role": role})
     return {
         "sources": sources,
-        "toolchain": _changes(dict(old.toolchain), dict(new.toolchain)),
-        "environment": _changes(lower(old.environment), lower(new.environment)),
-        "asked": _changes(_asked(old), _asked(new)),
+        "toolchain": change_rows(dict(old.toolchain), dict(new.toolchain)),
+        "environment": change_rows(lower(old.environment), lower(new.environment)),
+        "asked": change_rows(_asked(old), _asked(new)),
     }
 
 
 def _asked(origin: Origin) -> dict[str, Json]:
     asked = lower(origin.asked)
     return {key: value for key, value in asked.items() if key not in ("name", "version")}
-
-
-def _changes(old: Json, new: Json) -> list[Json]:
-    return [change.document() for change in json_changes(old, new)]
 
 
 def _object_rows(old: PackageSide, new: PackageSide) -> list[dict[str, Json]]:
@@ -146,11 +129,8 @@ def _object_rows(old: PackageSide, new: PackageSide) -> list[dict[str, Json]]:
         if name not in mine or name not in theirs:
             rows += _lonely(old if name in mine else new, name, is_old=name in mine)
             continue
-        one, other = (
-            read_code_side(side.product[name], _listing(side, name), f"{side.label}/{name}")
-            for side in (old, new)
-        )
-        found = code_difference(one, other)
+        sides = (product_code(side.product, name, f"{side.label}/{name}") for side in (old, new))
+        found = code_difference(*sides)
         is_same = mine[name] == theirs[name]
         for kernel in found["kernels"]:
             is_equal = kernel["verdict"] == IDENTICAL
@@ -166,8 +146,8 @@ def _object_rows(old: PackageSide, new: PackageSide) -> list[dict[str, Json]]:
 
 
 def _lonely(side: PackageSide, name: str, *, is_old: bool) -> list[dict[str, Json]]:
-    kernels = read_code_side(side.product[name], None, f"{side.label}/{name}").code.kernels
-    return [_lone_row(name, kernel.symbol, is_old=is_old) for kernel in kernels]
+    code = read_code_side(side.product[name], None, f"{side.label}/{name}").code
+    return [_lone_row(name, kernel.symbol, is_old=is_old) for kernel in code.kernels]
 
 
 def _lone_row(name: str, symbol: str, *, is_old: bool) -> dict[str, Json]:
@@ -178,12 +158,6 @@ def _lone_row(name: str, symbol: str, *, is_old: bool) -> dict[str, Json]:
         "verdict": REMOVED if is_old else ADDED,
         "difference": None,
     }
-
-
-def _listing(side: PackageSide, name: str) -> str | None:
-    stem = name.removeprefix("hsaco/").removesuffix(".hsaco")
-    data = side.product.get(f"metadata/{stem}.dis")
-    return None if data is None else data.decode("utf-8", "backslashreplace")
 
 
 def _explain(
@@ -197,6 +171,9 @@ def _explain(
     changed = {pair["old"] or pair["new"] for pair in causes["sources"]}
     changed |= {pair["new"] for pair in causes["sources"] if pair["new"]}
     exchanged = {name: row["changes"] for row in contracts for name in row["operations"]}
+    # Our own code is the cause when it changed and nothing else explains a kernel.
+    is_ours = any(c["pointer"].startswith("/netra_build") for c in causes["environment"])
+    compiler = [["netra-build", "its own code"]] if is_ours else []
     for kernel in kernels:
         kernel["why"] = []
         if kernel["verdict"] == UNCHANGED:
@@ -208,18 +185,11 @@ def _explain(
         why = list(_reasons(old, new, sides, changed))
         for change in exchanged.get(str(kernel["operation"]), []):
             if not change["identity"]:
-                why.append([CONTRACT, change["pointer"]])
+                why.append(["contract", change["pointer"]])
         for change in causes["toolchain"]:
             if change["pointer"].endswith("_version"):
-                why.append([TOOLS, f"{change.get('old')} -> {change.get('new')}"])
-        kernel["why"] = why or _compiler(causes)
-
-
-def _compiler(causes: Mapping[str, Json]) -> list[Json]:
-    """Return our own code as the cause, when it changed and nothing else explains a kernel."""
-    environment = causes["environment"]
-    is_ours = any(change["pointer"].startswith("/netra_build") for change in environment)
-    return [[COMPILER, "its own code"]] if is_ours else []
+                why.append(["tool chain", f"{change.get('old')} -> {change.get('new')}"])
+        kernel["why"] = why or compiler
 
 
 def _reasons(
@@ -231,17 +201,17 @@ def _reasons(
     if old is None or new is None:
         return
     if old.tactic != new.tactic:
-        yield [TACTIC, f"{old.tactic} -> {new.tactic}"]
+        yield ["tactic", f"{old.tactic} -> {new.tactic}"]
     for name in sorted({*old.includes, *new.includes}):
         if name in changed or (name in old.includes) != (name in new.includes):
-            yield [SOURCE, name]
+            yield ["source", name]
     before, after = (
         dict(_CONSTANT.findall(side.product.get(row.source, b"").decode("utf-8", "replace")))
         for side, row in zip(sides, (old, new), strict=True)
     )
     for name in sorted({*before, *after}):
         if before.get(name) != after.get(name):
-            yield [CONSTANT, f"{name} {before.get(name, 'none')} -> {after.get(name, 'none')}"]
+            yield ["constant", f"{name} {before.get(name, 'none')} -> {after.get(name, 'none')}"]
 
 
 def _sizes(sides: Iterable[PackageSide]) -> dict[str, Json]:
@@ -255,3 +225,66 @@ def _sizes(sides: Iterable[PackageSide]) -> dict[str, Json]:
             for each in files
         ],
     }
+
+
+def release_difference(old: Files, new: Files, folder: str) -> dict[str, Json]:
+    """Return everything in which two packages of one release differ.
+
+    ``folder`` is that of the product in them. Code objects are compared by section, descriptor
+    field, metadata key and instruction; documents by pointer; sources by line. Files whose names
+    differ in a hash alone are compared with each other.
+    """
+    pairs = file_pairs(old, new)
+    changed = [(p.old, p.new) for p in pairs if p.old is not None and p.new is not None]
+    return {
+        "kind": "release",
+        "equal": not pairs,
+        "files": [pair._asdict() for pair in pairs],
+        "code": [
+            {
+                "name": name,
+                "difference": code_difference(
+                    product_code(old, name, name), product_code(new, other, other)
+                ),
+            }
+            for name, other in changed
+            if name.endswith(".hsaco")
+        ],
+        "documents": {
+            name: change_rows(parse_object(old[name], name), parse_object(new[other], name))
+            for name, other in changed
+            if _is_document(name, folder)
+        },
+        "lines": {
+            name: _lines(old[name], new[other])
+            for name, other in changed
+            if name.endswith(SOURCE_SUFFIXES) and old[name] != new[other]
+        },
+    }
+
+
+def origin_difference(old: Origin, sources: Files, environment: Json) -> dict[str, Json]:
+    """Return which recorded sources are others now, and how Python and its libraries differ."""
+    digests = {name: sha256_hex(data).encode() for name, data in sources.items()}
+    recorded = {name: digest.encode() for name, digest in old.sources.items()}
+    return {
+        "sources": [pair._asdict() for pair in file_pairs(recorded, digests)],
+        "environment": change_rows(lower(old.environment), lower(environment)),
+    }
+
+
+def _is_document(name: str, folder: str) -> bool:
+    """Tell whether a file is a document whose changes say more than that it changed."""
+    if name in (SBOM, *WRITTEN_LAST):
+        return name == RECORD
+    return name.endswith(".json") and "/" not in name.removeprefix(folder)
+
+
+def _lines(old: bytes, new: bytes) -> list[Json]:
+    """Return the lines of a source that differ, with their numbers, at most ``MAX_LINES``."""
+    mine, theirs = (data.decode("utf-8", "backslashreplace").split("\n") for data in (old, new))
+    rows: list[Json] = []
+    for hunk in hunks(mine, theirs):
+        rows += [["-", i + 1, mine[i]] for i in hunk.old]
+        rows += [["+", i + 1, theirs[i]] for i in hunk.new]
+    return rows[:MAX_LINES]

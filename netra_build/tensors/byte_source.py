@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import accumulate
 from pathlib import Path
 from typing import Protocol
 
@@ -24,22 +22,6 @@ class ByteSource(Protocol):
     def size_bytes(self) -> int: ...
 
     def read(self, offset: int, size: int) -> bytes: ...
-
-
-@dataclass(frozen=True)
-class MemorySource:
-    """Bytes that are held already."""
-
-    data: bytes
-
-    @property
-    def size_bytes(self) -> int:
-        """Return how many bytes there are."""
-        return len(self.data)
-
-    def read(self, offset: int, size: int) -> bytes:
-        """Return ``size`` bytes from ``offset`` on."""
-        return self.data[offset : offset + size]
 
 
 @dataclass(frozen=True)
@@ -68,60 +50,24 @@ class FileSource:
 
 
 @dataclass(frozen=True)
-class Interleaved:
-    """Several sources as one: ``rounds`` times a block of each source, in order.
-
-    ``blocks`` are the bytes that each source gives per round. With one round this is plain
-    concatenation.
-    """
+class Joined:
+    """Several sources as one, the bytes of one behind those of the other."""
 
     sources: Sequence[ByteSource]
-    blocks: Sequence[int]
-    rounds: int = 1
 
     @property
     def size_bytes(self) -> int:
         """Return how many bytes all sources give together."""
-        return sum(self.blocks) * self.rounds
-
-    def read(self, offset: int, size: int) -> bytes:
-        """Return ``size`` bytes from ``offset`` on."""
-        ends = list(accumulate(self.blocks))
-        pieces = []
-        while size > 0:
-            number, within = divmod(offset, ends[-1])
-            index = bisect_right(ends, within)
-            block = self.blocks[index]
-            inside = within - (ends[index] - block)
-            taken = min(size, block - inside)
-            pieces.append(self.sources[index].read(number * block + inside, taken))
-            offset, size = offset + taken, size - taken
-        return b"".join(pieces)
-
-
-@dataclass(frozen=True)
-class Strided:
-    """One block out of every round of a source: what ``Interleaved`` put together, taken out."""
-
-    source: ByteSource
-    start: int
-    block: int
-    stride: int
-    rounds: int = 1
-
-    @property
-    def size_bytes(self) -> int:
-        """Return how many bytes all blocks hold together."""
-        return self.block * self.rounds
+        return sum(source.size_bytes for source in self.sources)
 
     def read(self, offset: int, size: int) -> bytes:
         """Return ``size`` bytes from ``offset`` on."""
         pieces = []
-        while size > 0:
-            number, inside = divmod(offset, self.block)
-            taken = min(size, self.block - inside)
-            pieces.append(self.source.read(self.start + number * self.stride + inside, taken))
-            offset, size = offset + taken, size - taken
+        for source in self.sources:
+            taken = max(0, min(size, source.size_bytes - offset))
+            if taken:
+                pieces.append(source.read(offset, taken))
+            offset, size = max(0, offset - source.size_bytes), size - taken
         return b"".join(pieces)
 
 

@@ -13,10 +13,10 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from netra_build.core.errors import BadInput
+from netra_build.formats.layout_plan import SHUFFLE, WIDEN
 from netra_build.tensors.byte_source import ByteSource, pieces_of
 
 TILE_ROWS = 16
-GROUP_BYTES = 16
 COLUMN_STEP = 32
 BAND_COLUMNS = 1 << 19
 """Columns of a row tile that are held at once: 8 MiB for its 16 rows."""
@@ -48,72 +48,35 @@ class Matrix:
 
 
 Pieces = Iterator[bytes]
-Transform = Callable[[ByteSource, Matrix, str], Pieces]
-
-
-def copy(source: ByteSource, matrix: Matrix, location: str) -> Pieces:
-    """Yield the bytes as they are; ``BadInput`` when they are not those of the shape."""
-    _require_size(source, matrix, location)
-    return pieces_of(source)
-
-
-def shuffle_16x16(source: ByteSource, matrix: Matrix, location: str) -> Pieces:
-    """Yield fp8 weights [experts, N, K] as [N/16, K/32, 2, 16 rows, 16 bytes] per expert.
-
-    Byte (n, k) of an expert goes to 16 K (n/16) + 512 (k/32) + 256 (k%32 / 16) + 16 (n%16) +
-    k%16: inside 16 rows, groups of 16 bytes are transposed. ``BadInput`` unless elements are
-    bytes, N is divisible by 16 and K by 32.
-    """
-    _require_tiles(source, matrix, location)
-    return _shuffled(source, matrix)
-
-
-def unshuffle_16x16(source: ByteSource, matrix: Matrix, location: str) -> Pieces:
-    """Yield shuffled weights as row-major [experts, N, K]; the inverse of ``shuffle_16x16``."""
-    _require_tiles(source, matrix, location)
-    return _unshuffled(source, matrix)
-
-
-def transpose(source: ByteSource, matrix: Matrix, location: str) -> Pieces:
-    """Yield [experts, rows, columns] as [experts, columns, rows]; elements stay whole.
-
-    With rows and columns exchanged this is its own inverse. It also takes scales from row-major
-    [rows, groups] to group-major [groups, rows], and back.
-    """
-    _require_size(source, matrix, location)
-    return _transposed(source, matrix)
-
-
-def widen_bf16(source: ByteSource, matrix: Matrix, location: str) -> Pieces:
-    """Yield bf16 elements as fp32, exactly: the same bits above 16 zero bits."""
-    _require_item(matrix, 2, location)
-    _require_size(source, matrix, location)
-    return _widened(source)
-
-
-def narrow_fp32(source: ByteSource, matrix: Matrix, location: str) -> Pieces:
-    """Yield fp32 elements as bf16, the inverse of ``widen_bf16``.
-
-    ``BadInput`` names the first element that is no bf16 value; nothing is ever rounded.
-    """
-    _require_item(matrix, 4, location)
-    _require_size(source, matrix, location)
-    return _narrowed(source, location)
 
 
 @dataclass(frozen=True)
 class NamedTransform:
     """A transform as the command line and layout plans name it, with its inverse's name.
 
-    ``item_bytes`` is the size of an element before it. The inverse takes the matrix that
-    ``after`` returns.
+    ``pieces`` yields the result. ``item_bytes`` is the size of an element before it, ``widens``
+    the size after it when it is another. The inverse takes the matrix that ``after`` returns.
     """
 
-    apply: Transform
+    pieces: Callable[[ByteSource, Matrix, str], Pieces]
     inverse: str
     item_bytes: int = 1
     widens: int = 0
     turns: bool = False
+    is_tiled: bool = False
+
+    def apply(self, source: ByteSource, matrix: Matrix, location: str) -> Pieces:
+        """Yield the result in pieces.
+
+        ``BadInput``, before the first one is made: elements of another size, bytes that are not
+        those of the shape, or a shape that does not divide into tiles.
+        """
+        if self.is_tiled or self.widens:
+            _require_item(matrix, self.item_bytes, location)
+        if self.is_tiled:
+            _require_tiles(matrix, location)
+        _require_size(source, matrix, location)
+        return self.pieces(source, matrix, location)
 
     def after(self, matrix: Matrix) -> Matrix:
         """Return the shape of the result."""
@@ -121,24 +84,6 @@ class NamedTransform:
         if self.turns:
             rows, columns = columns, rows
         return Matrix(rows, columns, self.widens or matrix.item_bytes, matrix.experts)
-
-
-TRANSFORMS: Mapping[str, NamedTransform] = MappingProxyType(
-    {
-        "identity": NamedTransform(copy, "identity"),
-        "transpose_bytes": NamedTransform(transpose, "transpose_bytes", turns=True),
-        "aiter_shuffle_16x16": NamedTransform(shuffle_16x16, "aiter_unshuffle_16x16"),
-        "aiter_unshuffle_16x16": NamedTransform(unshuffle_16x16, "aiter_shuffle_16x16"),
-        "scales_to_group_major": NamedTransform(transpose, "scales_to_row_major", 4, turns=True),
-        "scales_to_row_major": NamedTransform(transpose, "scales_to_group_major", 4, turns=True),
-        "widen_bf16_to_fp32_exact": NamedTransform(
-            widen_bf16, "narrow_fp32_to_bf16_exact", 2, widens=4
-        ),
-        "narrow_fp32_to_bf16_exact": NamedTransform(
-            narrow_fp32, "widen_bf16_to_fp32_exact", 4, widens=2
-        ),
-    }
-)
 
 
 def _require_size(source: ByteSource, matrix: Matrix, location: str) -> None:
@@ -157,31 +102,29 @@ def _require_size(source: ByteSource, matrix: Matrix, location: str) -> None:
 
 def _require_item(matrix: Matrix, item_bytes: int, location: str) -> None:
     if matrix.item_bytes != item_bytes:
-        raise BadInput(
-            "elements have the wrong size",
-            location=location,
-            expected=f"{item_bytes} bytes",
-            got=matrix.item_bytes,
-        )
+        fact, wanted = "elements have the wrong size", f"{item_bytes} bytes"
+        raise BadInput(fact, location=location, expected=wanted, got=matrix.item_bytes)
 
 
-def _require_tiles(source: ByteSource, matrix: Matrix, location: str) -> None:
-    _require_item(matrix, 1, location)
-    for size, step, word in (
-        (matrix.rows, TILE_ROWS, "rows"),
-        (matrix.columns, COLUMN_STEP, "columns"),
-    ):
+def _require_tiles(matrix: Matrix, location: str) -> None:
+    steps = ((matrix.rows, TILE_ROWS, "rows"), (matrix.columns, COLUMN_STEP, "columns"))
+    for size, step, word in steps:
         if size < 1 or size % step:
-            raise BadInput(
-                f"number of {word} does not divide into tiles",
-                location=location,
-                expected=f"a multiple of {step}",
-                got=size,
-            )
-    _require_size(source, matrix, location)
+            fact, wanted = f"number of {word} does not divide into tiles", f"a multiple of {step}"
+            raise BadInput(fact, location=location, expected=wanted, got=size)
 
 
-def _shuffled(source: ByteSource, matrix: Matrix) -> Pieces:
+def _copied(source: ByteSource, matrix: Matrix, location: str) -> Pieces:
+    """Yield the bytes as they are."""
+    return pieces_of(source)
+
+
+def _shuffled(source: ByteSource, matrix: Matrix, location: str) -> Pieces:
+    """Yield fp8 weights [experts, N, K] as [N/16, K/32, 2, 16 rows, 16 bytes] per expert.
+
+    Byte (n, k) of an expert goes to 16 K (n/16) + 512 (k/32) + 256 (k%32 / 16) + 16 (n%16) +
+    k%16: inside 16 rows, groups of 16 bytes are transposed.
+    """
     columns = matrix.columns
     for tile in range(0, source.size_bytes, TILE_ROWS * columns):
         for left in range(0, columns, BAND_COLUMNS):
@@ -201,8 +144,8 @@ def _shuffle_band(rows: bytes, width: int) -> bytes:
     return bytes(result)
 
 
-def _unshuffled(source: ByteSource, matrix: Matrix) -> Pieces:
-    """Yield row after row; a tile of more than one band is read once per row."""
+def _unshuffled(source: ByteSource, matrix: Matrix, location: str) -> Pieces:
+    """Yield row after row of what was shuffled; a tile of several bands is read once per row."""
     columns = matrix.columns
     for tile in range(0, source.size_bytes, TILE_ROWS * columns):
         if columns <= BAND_COLUMNS:
@@ -231,7 +174,8 @@ def _rows(source: ByteSource, start: int, count: int, width: int, stride: int) -
     return b"".join(source.read(start + row * stride, width) for row in range(count))
 
 
-def _transposed(source: ByteSource, matrix: Matrix) -> Pieces:
+def _transposed(source: ByteSource, matrix: Matrix, location: str) -> Pieces:
+    """Yield [experts, rows, columns] as [experts, columns, rows]; elements stay whole."""
     size = matrix.rows * matrix.columns * matrix.item_bytes
     band = max(1, BAND_BYTES // max(1, matrix.rows * matrix.item_bytes))
     height = max(1, BAND_BYTES // matrix.item_bytes)
@@ -274,14 +218,16 @@ def _turned_band(
     return bytes(result)
 
 
-def _widened(source: ByteSource) -> Pieces:
+def _widened(source: ByteSource, matrix: Matrix, location: str) -> Pieces:
+    """Yield bf16 elements as fp32, exactly: the same bits above 16 zero bits."""
     for piece in pieces_of(source):
         result = bytearray(2 * len(piece))
         memoryview(result).cast("H")[1::2] = memoryview(piece).cast("H")
         yield bytes(result)
 
 
-def _narrowed(source: ByteSource, location: str) -> Pieces:
+def _narrowed(source: ByteSource, matrix: Matrix, location: str) -> Pieces:
+    """Yield fp32 elements as bf16; ``BadInput`` names the first that is none: no rounding."""
     done = 0
     for piece in pieces_of(source):
         halves = memoryview(piece).cast("H")
@@ -295,3 +241,18 @@ def _narrowed(source: ByteSource, location: str) -> Pieces:
             )
         done += len(piece) // 4
         yield halves[1::2].tobytes()
+
+
+TRANSFORMS: Mapping[str, NamedTransform] = MappingProxyType(
+    {
+        "identity": NamedTransform(_copied, "identity"),
+        "transpose_bytes": NamedTransform(_transposed, "transpose_bytes", turns=True),
+        SHUFFLE: NamedTransform(_shuffled, "aiter_unshuffle_16x16", is_tiled=True),
+        "aiter_unshuffle_16x16": NamedTransform(_unshuffled, SHUFFLE, is_tiled=True),
+        "scales_to_group_major": NamedTransform(_transposed, "scales_to_row_major", 4, turns=True),
+        "scales_to_row_major": NamedTransform(_transposed, "scales_to_group_major", 4, turns=True),
+        WIDEN: NamedTransform(_widened, "narrow_fp32_to_bf16_exact", 2, widens=4),
+        "narrow_fp32_to_bf16_exact": NamedTransform(_narrowed, WIDEN, 4, widens=2),
+    }
+)
+"""Scales are row-major [rows, groups] in checkpoints, group-major [groups, rows] for kernels."""

@@ -15,7 +15,7 @@ from netra_build.core.errors import BadInput
 from netra_build.core.nearest import nearest_hint
 from netra_build.formats.layout_plan import SHUFFLE, WIDEN, LayoutBinding, ScaleLayout, WeightLayout
 from netra_build.formats.vocabulary import STORED_DTYPE
-from netra_build.tensors.byte_source import Interleaved
+from netra_build.tensors.byte_source import Joined
 from netra_build.tensors.relayout import TRANSFORMS, Matrix
 from netra_build.tensors.tensor_file import NewTensor, StoredTensor
 
@@ -47,11 +47,11 @@ def lay_out(
         weight = _lay_out_weight(binding.weight, stored, binding.location)
         result.append(weight)
         if binding.scale is not None:
-            result.append(
-                _lay_out_scale(binding.scale, weight.tensor, stored, f"{binding.location}/scale")
-            )
-    for made in result:
-        _check_graph(made, shapes)
+            place = f"{binding.location}/scale"
+            result.append(_lay_out_scale(binding.scale, weight.tensor, stored, place))
+    if shapes is not None:
+        for made in result:
+            _check_graph(made, shapes)
     return result
 
 
@@ -81,29 +81,21 @@ def _lay_out_scale(scale: ScaleLayout, weight: NewTensor, stored: Stored, locati
             got=_shape_text(joined.shape),
         )
     made = _transformed(joined, WIDEN if WIDEN in scale.steps else "identity")
-    return LaidOut(
-        replace(made, dtype=STORED_DTYPE[scale.kernel_dtype]), scale.sources, scale.steps
-    )
+    made = replace(made, dtype=STORED_DTYPE[scale.kernel_dtype])
+    return LaidOut(made, scale.sources, scale.steps)
 
 
 def _found(name: str, stored: Stored, location: str) -> StoredTensor:
     if name not in stored:
-        raise BadInput(
-            f'checkpoint tensor "{name}" is missing',
-            location=location,
-            hint=nearest_hint(name, stored),
-        )
+        fact, hint = f'checkpoint tensor "{name}" is missing', nearest_hint(name, stored)
+        raise BadInput(fact, location=location, hint=hint)
     return stored[name]
 
 
 def _require_dtype(tensor: StoredTensor, dtype: str) -> None:
     if tensor.dtype != dtype:
-        raise BadInput(
-            "checkpoint tensor has the wrong data type",
-            location=tensor.location,
-            expected=dtype,
-            got=tensor.dtype,
-        )
+        fact = "checkpoint tensor has the wrong data type"
+        raise BadInput(fact, location=tensor.location, expected=dtype, got=tensor.dtype)
 
 
 def _joined(parts: Sequence[StoredTensor], name: str) -> StoredTensor:
@@ -126,9 +118,8 @@ def _joined(parts: Sequence[StoredTensor], name: str) -> StoredTensor:
             )
     if len(parts) == 1:
         return replace(first, name=name)
-    sources = [part.source for part in parts]
     shape = (sum(part.shape[0] for part in parts), *first.shape[1:])
-    source = Interleaved(sources, [source.size_bytes for source in sources])
+    source = Joined([part.source for part in parts])
     return StoredTensor(name, first.dtype, shape, source, first.location)
 
 
@@ -141,16 +132,11 @@ def _transformed(tensor: StoredTensor, step: str) -> NewTensor:
     return NewTensor(tensor.name, tensor.dtype, tensor.shape, pieces)
 
 
-def _check_graph(made: LaidOut, shapes: Shapes | None) -> None:
+def _check_graph(made: LaidOut, shapes: Shapes) -> None:
     tensor = made.tensor
-    if shapes is None:
-        return
     if tensor.name not in shapes:
-        raise BadInput(
-            f'the graph has no tensor "{tensor.name}"',
-            location="graph.json",
-            hint=nearest_hint(tensor.name, shapes),
-        )
+        fact, hint = f'the graph has no tensor "{tensor.name}"', nearest_hint(tensor.name, shapes)
+        raise BadInput(fact, location="graph.json", hint=hint)
     dtype, shape = shapes[tensor.name]
     wanted = f"{STORED_DTYPE[dtype]} {_shape_text(shape)}"
     actual = f"{tensor.dtype} {_shape_text(tensor.shape)}"

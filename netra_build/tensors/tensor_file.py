@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -24,23 +25,15 @@ MAX_DIMENSIONS = 32
 METADATA_KEY = "__metadata__"
 TENSOR_KEYS = {"dtype", "shape", "data_offsets"}
 
-BITS_BY_DTYPE = {
-    **dict.fromkeys(("BOOL", "U8", "I8", "F8_E5M2", "F8_E4M3", "F8_E8M0"), 8),
-    **dict.fromkeys(("F8_E5M2FNUZ", "F8_E4M3FNUZ"), 8),
-    **dict.fromkeys(("I16", "U16", "F16", "BF16"), 16),
-    **dict.fromkeys(("I32", "U32", "F32"), 32),
-    **dict.fromkeys(("I64", "U64", "F64", "C64"), 64),
-    **dict.fromkeys(("F6_E2M3", "F6_E3M2"), 6),
-    "F4": 4,
-}
-"""Bits of one element by the container's name of a data type."""
-
-# Where the library puts a data type in a file: the widest first, then in this order.
-_ORDER = (
+DTYPES = (
     *("BOOL", "F4", "F6_E2M3", "F6_E3M2", "U8", "I8", "F8_E5M2", "F8_E4M3", "F8_E8M0"),
     *("F8_E4M3FNUZ", "F8_E5M2FNUZ", "I16", "U16", "F16", "BF16", "I32", "U32", "F32"),
     *("C64", "F64", "I64", "U64"),
 )
+"""The container's data types; the library puts them into a file from the last to the first."""
+
+BITS_BY_DTYPE = {name: int(re.sub(r"^[A-Z]+|_.*", "", name) or 8) for name in DTYPES}
+"""Bits of one element: the number in the name, and 8 of a boolean."""
 
 
 @dataclass(frozen=True)
@@ -101,15 +94,12 @@ def tensor_file_pieces(tensors: Iterable[NewTensor]) -> Iterator[bytes]:
             left -= len(piece)
             yield piece
         if left:
-            raise BadInput(
-                f'tensor "{tensor.name}" has the wrong size',
-                expected=f"{tensor.size_bytes} bytes",
-                got=tensor.size_bytes - left,
-            )
+            fact, wanted = f'tensor "{tensor.name}" has the wrong size', tensor.size_bytes
+            raise BadInput(fact, expected=f"{wanted} bytes", got=wanted - left)
 
 
 def _place_in_file(tensor: NewTensor) -> tuple[int, str]:
-    return -_ORDER.index(tensor.dtype), tensor.name
+    return -DTYPES.index(tensor.dtype), tensor.name
 
 
 def _header(tensors: Sequence[NewTensor]) -> bytes:
@@ -133,19 +123,11 @@ def _read_header(source: FileSource) -> tuple[dict[str, Json], int]:
         raise BadInput("file is no safetensors file: it is cut short", location=location)
     size = int.from_bytes(source.read(0, 8), "little")
     if size > MAX_HEADER_BYTES:
-        raise BadInput(
-            "header is too large",
-            location=location,
-            expected=f"at most {MAX_HEADER_BYTES} bytes",
-            got=size,
-        )
+        most = f"at most {MAX_HEADER_BYTES} bytes"
+        raise BadInput("header is too large", location=location, expected=most, got=size)
     if 8 + size > source.size_bytes:
-        raise BadInput(
-            "header is cut short",
-            location=location,
-            expected=f"{size} bytes",
-            got=source.size_bytes - 8,
-        )
+        wanted, got = f"{size} bytes", source.size_bytes - 8
+        raise BadInput("header is cut short", location=location, expected=wanted, got=got)
     data = source.read(8, size)
     if not data.startswith(b"{"):
         raise BadInput("header is no JSON object", location=location)
@@ -168,8 +150,7 @@ def _tensors(
     at = 0
     for start, end, tensor in spans:
         if start != at:
-            word = "overlap those before it" if start < at else "leave a hole"
-            fact = f"data offsets {word}"
+            fact = f"data offsets {'overlap those before it' if start < at else 'leave a hole'}"
             raise BadInput(fact, location=tensor.location, expected=f"start {at}", got=start)
         at = end
     if data_start + at != source.size_bytes:
@@ -204,12 +185,8 @@ def _record(record: Json, location: str) -> tuple[str, tuple[int, ...], int, int
     start, end = offsets
     bits = prod(shape) * BITS_BY_DTYPE[dtype]
     if bits != 8 * (end - start):
-        raise BadInput(
-            "data offsets do not fit the shape",
-            location=location,
-            expected=f"{bits // 8} bytes",
-            got=end - start,
-        )
+        fact, wanted = "data offsets do not fit the shape", f"{bits // 8} bytes"
+        raise BadInput(fact, location=location, expected=wanted, got=end - start)
     return dtype, tuple(shape), start, end
 
 

@@ -26,9 +26,11 @@ from netra_build.core.disk import RealDisk, sealed_folder
 from netra_build.core.folders import publish_folder
 from netra_build.core.processes import collector_paused
 from netra_build.formats.fields import Fields
+from netra_build.formats.library import open_library
 from netra_build.formats.models.dense import DenseDefaults, dense_attributes, expand_dense
+from netra_build.formats.models.model import load_model
 from netra_build.plan.documents import engine_files
-from netra_build.plan.session import CompileRequest, plan_request
+from netra_build.plan.plan import PlanOptions, plan_engine
 
 LIBRARY = Path(__file__).resolve().parent.parent / "tests" / "data" / "conformance" / "library"
 PROFILE = "decode_rows1"
@@ -167,8 +169,9 @@ def _measure(count: int) -> Record:
         path = folder / "model.json"
         path.write_text(json.dumps(model(count)), encoding="utf-8")
         ticks = [time.process_time()]
-        request = CompileRequest(path, PROFILE, LIBRARY, allow_experimental=True)
-        plan = plan_request(RealDisk(), request)
+        library = open_library(RealDisk(), LIBRARY, ())
+        asked = load_model(path, library.disk, library)
+        plan = plan_engine(library, asked, PROFILE, PlanOptions(allow_experimental=True))
         ticks.append(time.process_time())
         files = engine_files(plan)
         ticks.append(time.process_time())

@@ -12,22 +12,17 @@ from netra_build.build.graph.actions import Action, Place, Root
 from netra_build.core.canonical_json import Json
 from netra_build.formats.golden import GoldenSource
 from netra_build.formats.plan import KernelInstance
-from netra_build.plan.engine_parts import GoldenObject
-from netra_build.plan.units import Member, Unit
-from netra_build.stages import (
-    assemble,
-    close_includes,
-    copy_files,
-    disassemble,
-    flatten_unit,
-    instantiate,
-    link_objects,
-    prove_golden,
-    read_object,
-    rewrite_object,
-    seal_object,
-    take_golden,
-)
+from netra_build.plan.golden import GoldenObject
+from netra_build.plan.instances import INCLUDES
+from netra_build.plan.units import Member, PublishedKernel, Unit
+from netra_build.stages import copy_files, instantiate, read_object
+from netra_build.stages.assemble import ASSEMBLE, DISASSEMBLE, LINK
+from netra_build.stages.close_includes import CLOSE, FLATTEN
+from netra_build.stages.golden import PROVE, TAKE
+from netra_build.stages.strip_object import LAY_OUT, STRIP
+
+VIEWS = {"text": ".text", "notes": ".metadata.txt", "record": ".json"}
+"""Suffixes of what the stage ``read`` makes of a code object, by role."""
 
 
 def bare_actions(unit: Unit) -> list[Action]:
@@ -108,7 +103,7 @@ def member_actions(unit: Unit, index: int, member: Member) -> list[Action]:
     place: dict[str, Json] = {"location": source.name, "template": instance.template}
     return [
         instantiate.STAGE.apply(subject, {}, {"unit": source}, _instance(instance)),
-        close_includes.STAGE.apply(subject, {"unit": source, **includes}, closed, place),
+        CLOSE.apply(subject, {"unit": source, **includes}, closed, place),
         _object_action(unit, index, {f"main:{source.name}": source, **includes}),
     ]
 
@@ -117,7 +112,7 @@ def _object_action(unit: Unit, index: int, hints: Mapping[str, Place]) -> Action
     member, flat = unit.members[index], unit.of_member(index, ".flat.s")
     made = {"object": unit.of_member(index, ".o")}
     if unit.leader is None:
-        return assemble.STAGE.apply(member.subject, {"flat": flat}, made, hints=hints)
+        return ASSEMBLE.apply(member.subject, {"flat": flat}, made, hints=hints)
     from netra_build.stages import share_object
 
     leader = unit.leader.members[index].instance
@@ -135,44 +130,52 @@ def _object_action(unit: Unit, index: int, hints: Mapping[str, Place]) -> Action
 
 
 def object_actions(unit: Unit) -> list[Action]:
-    """Link the members of a code object, seal it (or lay it out) and read it."""
-    subject = unit.subject
+    """Link the members of a code object, strip it (or lay it out) and read it."""
     objects = {f"object {i:03}": unit.of_member(i, ".o") for i in range(len(unit.members))}
     linked = {"linked": unit.intermediate(".linked.hsaco")}
-    sealed = {"hsaco": unit.hsaco}
-    views = {
-        "text": unit.metadata(".text"),
-        "notes": unit.metadata(".metadata.txt"),
-        "record": unit.metadata(".json"),
-    }
-    kernels = [{"symbol": m.symbol, "threads": m.threads} for m in unit.members]
-    record: dict[str, Json] = {
-        "hsaco": unit.hsaco_name,
-        "kernels": kernels,
-        "sources": [f"generated/{unit.stem(i)}.s" for i in range(len(unit.members))],
-        "locked_text_sha256": unit.locked_text_sha256,
-    }
-    finish = seal_object.STAGE if unit.is_sealed else rewrite_object.STAGE
+    views = {role: unit.metadata(suffix) for role, suffix in VIEWS.items()}
+    record = _record(
+        unit.hsaco_name,
+        [(member.symbol, member.threads) for member in unit.members],
+        [f"generated/{unit.stem(i)}.s" for i in range(len(unit.members))],
+    )
+    record["locked_text_sha256"] = unit.locked_text_sha256
+    finish = STRIP if unit.is_stripped else LAY_OUT
     return [
-        link_objects.STAGE.apply(subject, objects, linked),
-        finish.apply(subject, linked, sealed),
-        read_object.STAGE.apply(subject, sealed, views, record),
+        LINK.apply(unit.subject, objects, linked),
+        finish.apply(unit.subject, linked, {"hsaco": unit.hsaco}),
+        read_object.STAGE.apply(unit.subject, {"hsaco": unit.hsaco}, views, record),
     ]
+
+
+def _record(
+    hsaco: str, kernels: Sequence[tuple[str, Json]], sources: Sequence[str]
+) -> dict[str, Json]:
+    """Return what the stage ``read`` is told: the object's name, its kernels, its sources."""
+    return {
+        "hsaco": hsaco,
+        "kernels": [{"symbol": symbol, "threads": threads} for symbol, threads in kernels],
+        "sources": list(sources),
+        "locked_text_sha256": None,
+    }
 
 
 def _contract_actions(unit: Unit) -> list[Action]:
     """List a code object and hold it against the contracts of its members."""
     from netra_build.stages import conform
 
-    sealed = {"hsaco": unit.hsaco}
-    label: dict[str, Json] = {"label": unit.hsaco_name}
+    made = {"hsaco": unit.hsaco}
     contracts = {member.symbol: _contract(member) for member in unit.members}
     wanted: dict[str, Json] = {"hsaco": unit.hsaco_name, "contracts": contracts}
-    listing, report = unit.metadata(".dis"), unit.intermediate(".conform.json")
+    report = {"report": unit.intermediate(".conform.json")}
     return [
-        disassemble.STAGE.apply(unit.subject, sealed, {"dis": listing}, label),
-        conform.STAGE.apply(unit.subject, sealed, {"report": report}, wanted),
+        _listing(unit.subject, unit.hsaco, unit.metadata(".dis"), unit.hsaco_name),
+        conform.STAGE.apply(unit.subject, made, report, wanted),
     ]
+
+
+def _listing(subject: str, hsaco: Place, listing: Place, label: str) -> Action:
+    return DISASSEMBLE.apply(subject, {"hsaco": hsaco}, {"dis": listing}, {"label": label})
 
 
 def golden_actions(golden: GoldenSource) -> list[Action]:
@@ -191,13 +194,38 @@ def golden_actions(golden: GoldenSource) -> list[Action]:
     proven = {"hsaco": hsaco, "expect": Place(Root.SOURCE, golden.expect)}
     digests = {"digests": golden_place(golden, "digests.json")}
     return [
-        flatten_unit.STAGE.apply(subject, {"unit": source}, {"flat": flat}, place),
-        assemble.STAGE.apply(
+        FLATTEN.apply(subject, {"unit": source}, {"flat": flat}, place),
+        ASSEMBLE.apply(
             subject, {"flat": flat}, {"object": made}, hints={f"main:{source.name}": source}
         ),
-        link_objects.STAGE.apply(subject, {"object 000": made}, {"linked": linked}),
-        seal_object.STAGE.apply(subject, {"linked": linked}, {"hsaco": hsaco}),
-        prove_golden.STAGE.apply(subject, proven, digests, proof),
+        LINK.apply(subject, {"object 000": made}, {"linked": linked}),
+        STRIP.apply(subject, {"linked": linked}, {"hsaco": hsaco}),
+        PROVE.apply(subject, proven, digests, proof),
+    ]
+
+
+def published_actions(kernel: PublishedKernel) -> list[Action]:
+    """Make one code object of a published engine from the sources in its directory, and read it."""
+    subject, hsaco = kernel.symbol, kernel.hsaco
+    source, flat = Place(Root.SOURCE, kernel.source), kernel.intermediate(".flat.s")
+    includes = {name: Place(Root.SOURCE, f"{INCLUDES}/{name}") for name in kernel.includes}
+    closed = {"closure": kernel.intermediate(".closure.json"), "flat": flat}
+    place: dict[str, Json] = {"location": source.name, "template": kernel.template}
+    made, linked = kernel.intermediate(".o"), {"linked": kernel.intermediate(".linked")}
+    views = {role: kernel.metadata(suffix) for role, suffix in VIEWS.items()}
+    record = _record(hsaco.name, [(kernel.symbol, kernel.threads)], [kernel.source])
+    return [
+        CLOSE.apply(subject, {"unit": source, **includes}, closed, place),
+        ASSEMBLE.apply(
+            subject,
+            {"flat": flat},
+            {"object": made},
+            hints={f"main:{source.name}": source, **includes},
+        ),
+        LINK.apply(subject, {"object 000": made}, linked),
+        LAY_OUT.apply(subject, linked, {"hsaco": hsaco}),
+        read_object.STAGE.apply(subject, {"hsaco": hsaco}, views, record),
+        _listing(subject, hsaco, kernel.metadata(".dis"), hsaco.name),
     ]
 
 
@@ -211,16 +239,10 @@ def golden_side_actions(unit: Unit, goldens: Sequence[GoldenSource]) -> list[Act
     subject = f"{unit.label} (golden)"
     objects = {f"object {i:03}": golden_place(golden, "o") for i, golden in enumerate(goldens)}
     linked = {"linked": unit.intermediate(".golden.linked.hsaco")}
-    sealed = {"hsaco": unit.intermediate(".golden.hsaco")}
+    hsaco = unit.intermediate(".golden.hsaco")
     name = f"hsaco/{unit.name}.golden.hsaco"
     pairs = zip(goldens, unit.members, strict=True)
-    kernels = [{"symbol": golden.symbol, "threads": m.threads} for golden, m in pairs]
-    record: dict[str, Json] = {
-        "hsaco": name,
-        "kernels": kernels,
-        "sources": [golden.source for golden in goldens],
-        "locked_text_sha256": None,
-    }
+    kernels = [(golden.symbol, member.threads) for golden, member in pairs]
     views = {
         "text": unit.metadata(".golden.text"),
         "notes": unit.metadata(".golden.metadata.txt"),
@@ -231,12 +253,12 @@ def golden_side_actions(unit: Unit, goldens: Sequence[GoldenSource]) -> list[Act
         golden.label: unit.at_home(f"generated/golden/{unit.stem(i)}.s")
         for i, golden in enumerate(goldens)
     }
-    listing = {"dis": unit.metadata(".golden.dis")}
+    record = _record(name, kernels, [golden.source for golden in goldens])
     return [
-        link_objects.STAGE.apply(subject, objects, linked),
-        seal_object.STAGE.apply(subject, linked, sealed),
-        disassemble.STAGE.apply(subject, sealed, listing, {"label": name}),
-        read_object.STAGE.apply(subject, sealed, views, record),
+        LINK.apply(subject, objects, linked),
+        STRIP.apply(subject, linked, {"hsaco": hsaco}),
+        _listing(subject, hsaco, unit.metadata(".golden.dis"), name),
+        read_object.STAGE.apply(subject, {"hsaco": hsaco}, views, record),
         copy_files.STAGE.apply(subject, sources, copies),
     ]
 
@@ -245,29 +267,34 @@ def golden_object_actions(objects: Sequence[GoldenObject]) -> list[Action]:
     """Return the actions that take, list and read each object that a user brings."""
     actions = []
     for item in objects:
-        hsaco, stem = f"hsaco/{item.name}", item.name.removesuffix(".hsaco")
-        taken = {"hsaco": Place(Root.OUT, hsaco)}
-        kernel = {"symbol": item.wanted["symbol"], "threads": item.wanted["block"]}
-        record: dict[str, Json] = {
-            "hsaco": hsaco,
-            "kernels": [kernel],
-            "sources": [],
-            "locked_text_sha256": None,
-        }
-        views = {
-            "text": Place(Root.OUT, f"metadata/{stem}.text"),
-            "notes": Place(Root.OUT, f"metadata/{stem}.metadata.txt"),
-            "record": Place(Root.OUT, f"metadata/{stem}.json"),
-        }
+        name, stem = f"hsaco/{item.name}", f"metadata/{item.name.removesuffix('.hsaco')}"
+        hsaco = Place(Root.OUT, name)
+        views = {role: Place(Root.OUT, stem + suffix) for role, suffix in VIEWS.items()}
         given = {"object": Place(Root.EXTERNAL, item.name)}
         wanted: dict[str, Json] = {"wanted": dict(item.wanted), "location": item.name}
-        listing = {"dis": Place(Root.OUT, f"metadata/{stem}.dis")}
+        record = _record(name, [(item.wanted["symbol"], item.wanted["block"])], [])
         actions += [
-            take_golden.STAGE.apply(item.name, given, taken, wanted),
-            disassemble.STAGE.apply(item.name, taken, listing, {"label": hsaco}),
-            read_object.STAGE.apply(item.name, taken, views, record),
+            TAKE.apply(item.name, given, {"hsaco": hsaco}, wanted),
+            _listing(item.name, hsaco, Place(Root.OUT, f"{stem}.dis"), name),
+            read_object.STAGE.apply(item.name, {"hsaco": hsaco}, views, record),
         ]
     return actions
+
+
+def published_golden_actions(item: GoldenObject) -> list[Action]:
+    """List and read a golden object that lies in a published engine directory."""
+    hsaco, stem = Place(Root.SOURCE, f"hsaco/{item.name}"), item.name.removesuffix(".hsaco")
+    views = {
+        "text": Place(Root.WORK, f"{stem}.text"),
+        "notes": Place(Root.OUT, f"metadata/{stem}.metadata.txt"),
+        "record": Place(Root.OUT, f"metadata/{stem}.json"),
+    }
+    record = _record(hsaco.name, [(item.wanted["symbol"], item.wanted["block"])], [])
+    record["stated"] = {key: item.wanted[key] for key in ("symbol", "artifact_kind")}
+    return [
+        _listing(item.name, hsaco, Place(Root.OUT, f"metadata/{stem}.dis"), hsaco.name),
+        read_object.STAGE.apply(item.name, {"hsaco": hsaco}, views, record),
+    ]
 
 
 def _equivalence(unit: Unit, goldens: Sequence[GoldenSource]) -> Action:

@@ -27,24 +27,7 @@ from netra_build.release.layout import (
     top_folder,
 )
 from netra_build.release.origin import OBJECT_PREFIX, SOURCE_PREFIX, Asked
-from netra_build.stages.release import (
-    archive as release_archive,
-)
-from netra_build.stages.release import (
-    oci as release_oci,
-)
-from netra_build.stages.release import (
-    provenance as release_provenance,
-)
-from netra_build.stages.release import (
-    record as release_record,
-)
-from netra_build.stages.release import (
-    sbom as release_sbom,
-)
-from netra_build.stages.release import (
-    sign as release_sign,
-)
+from netra_build.stages import release_package
 
 
 @dataclass(frozen=True)
@@ -78,7 +61,7 @@ def release_graph(product: Graph, parts: ReleaseParts) -> Graph:
         statement = content[PROVENANCE]
         content[ENVELOPE] = _place(asked, ENVELOPE)
         actions.append(
-            release_sign.STAGE.apply(
+            release_package.SIGN.apply(
                 asked.name,
                 {"statement": statement, "key": key},
                 {"envelope": content[ENVELOPE]},
@@ -87,10 +70,10 @@ def release_graph(product: Graph, parts: ReleaseParts) -> Graph:
         )
     archive = {"archive": Place(Root.DIST, archive_name(asked.name, asked.version))}
     top: dict[str, Json] = {"top": top_folder(asked.name, asked.version)}
-    actions.append(release_archive.STAGE.apply(asked.name, content, archive, top))
+    actions.append(release_package.ARCHIVE.apply(asked.name, content, archive, top))
     if parts.is_oci:
         layout = {"layout": Place(Root.DIST, oci_name(asked.name, asked.version))}
-        actions.append(release_oci.STAGE.apply(asked.name, archive, layout))
+        actions.append(release_package.OCI.apply(asked.name, archive, layout))
     graph = replace(product, actions=(*product.actions, *actions))
     check_graph(graph)
     return graph
@@ -122,9 +105,9 @@ def _described(
     asked = parts.asked
     given: dict[str, Json] = {"asked": lower(asked), "environment": parts.environment}
     for stage, role, name in (
-        (release_sbom.STAGE, "sbom", SBOM),
-        (release_record.STAGE, "record", RECORD),
-        (release_provenance.STAGE, "statement", PROVENANCE),
+        (release_package.SBOM, "sbom", SBOM),
+        (release_package.RECORD, "record", RECORD),
+        (release_package.PROVENANCE, "statement", PROVENANCE),
     ):
         made = _place(asked, name)
         yield stage.apply(asked.name, {**content, **origin}, {role: made}, given)

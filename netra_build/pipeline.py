@@ -25,21 +25,18 @@ from netra_build.chains import (
     made_actions,
     numerics_action,
     proven_actions,
+    published_actions,
+    published_golden_actions,
 )
 from netra_build.core.batches import batched
 from netra_build.core.canonical_json import Json
 from netra_build.formats.build_recipe import ObjectsRecipe
-from netra_build.plan.engine_parts import EngineParts
-from netra_build.plan.units import Unit
-from netra_build.stages import copy_files
-from netra_build.stages.documents import (
-    describe_artifacts,
-    emit,
-    emit_engine,
-    emit_result,
-    emit_validation,
-    seal_engine,
-)
+from netra_build.plan.golden import GoldenObject
+from netra_build.plan.instances import INCLUDES
+from netra_build.plan.units import EngineParts, PublishedKernel, Unit
+from netra_build.stages import copy_files, seal_engine
+from netra_build.stages.build_result import DESCRIBE, PUBLISHED, RESULT
+from netra_build.stages.engine_documents import EMIT, MANIFEST, VALIDATION
 
 QUICK_SEEDS = (1,)
 """Seeds of the random inputs that every build runs, beside all extreme inputs."""
@@ -86,22 +83,32 @@ def objects_graph(recipe: ObjectsRecipe, units: Sequence[Unit]) -> Graph:
         parts[f"{index:05}"] = part
     output = {"result": Place(Root.OUT, RESULT_NAME)}
     given: dict[str, Json] = {"deployment": recipe.deployment}
-    actions.append(emit_result.STAGE.apply(recipe.name, parts, output, given))
+    actions.append(RESULT.apply(recipe.name, parts, output, given))
     return _graph(recipe.name, actions, Place(Root.OUT, RESULT_NAME), units)
 
 
 def deployment_graph(name: str, document: Json, units: Sequence[Unit]) -> Graph:
     """Return the graph of a published recipe; ``document`` is what its result says beforehand."""
     from netra_build.plan.deployment import result_files
-    from netra_build.stages.documents import emit_deployment
 
     actions = [action for unit in units for action in made_actions(unit)]
     result = Place(Root.OUT, RESULT_NAME)
     inputs = _products(actions)
     inputs |= {f"conform:{unit.name}": unit.intermediate(".conform.json") for unit in units}
     given: dict[str, Json] = {"deployment": document}
-    actions.append(emit_deployment.STAGE.apply(name, inputs, {"result": result}, given))
+    actions.append(PUBLISHED.apply(name, inputs, {"result": result}, given))
     return replace(_graph(name, actions, result, units), listing=result_files)
+
+
+def published_graph(
+    kernels: Sequence[PublishedKernel], golden: Sequence[GoldenObject], validation_plan: Json
+) -> Graph:
+    """Return the graph of the code objects of a published engine directory, as it lies there."""
+    actions = [action for kernel in kernels for action in published_actions(kernel)]
+    actions += [action for item in golden for action in published_golden_actions(item)]
+    document = {"document": Place(Root.OUT, "validation_plan.json")}
+    actions.append(EMIT.apply("validation plan", {}, document, {"document": validation_plan}))
+    return _graph("published engine", actions, None, ())
 
 
 def tactic_graph(name: str, units: Sequence[Unit]) -> Graph:
@@ -173,7 +180,7 @@ def include_actions(units: Sequence[Unit]) -> list[Action]:
     actions = []
     for some in batched(names, COPIED_AT_ONCE):
         inputs = {name: Place(Root.SOURCE, name) for name in some}
-        outputs = {name: units[0].at_home(f"generated/includes/{name}") for name in some}
+        outputs = {name: units[0].at_home(f"{INCLUDES}/{name}") for name in some}
         actions.append(copy_files.STAGE.apply("include tree", inputs, outputs))
     return actions
 
@@ -186,9 +193,9 @@ def document_actions(documents: Mapping[str, Json], units: Sequence[Unit]) -> li
         output = {"document": Place(Root.OUT, name)}
         given: dict[str, Json] = {"document": document}
         if name == "engine.json":
-            actions.append(emit_engine.STAGE.apply(name, objects, output, given))
+            actions.append(MANIFEST.apply(name, objects, output, given))
         elif name != "validation_plan.json":
-            actions.append(emit.STAGE.apply(name, {}, output, given))
+            actions.append(EMIT.apply(name, {}, output, given))
     return actions
 
 
@@ -197,7 +204,7 @@ def _validation(document: Json, units: Sequence[Unit]) -> Action:
     inputs |= {f"equivalence:{unit.name}": report for unit, report in _reports(units)}
     inputs |= {f"checks:{unit.name}": unit.metadata(".checks.json") for unit in units}
     output = {"document": Place(Root.OUT, "validation_plan.json")}
-    return emit_validation.STAGE.apply("validation plan", inputs, output, {"document": document})
+    return VALIDATION.apply("validation plan", inputs, output, {"document": document})
 
 
 def _engine_seal(parts: EngineParts, units: Sequence[Unit], actions: Sequence[Action]) -> Action:
@@ -217,7 +224,7 @@ def _description(
     """Return what describes some units and every product of the actions that were made for them."""
     parameters: dict[str, Json] = {"artifacts": [_artifact(unit) for unit in units]}
     inputs = {**_products(made), **_evidence(units, is_checked=recipe.is_checked)}
-    return describe_artifacts.STAGE.apply(recipe.name, inputs, {"part": part}, parameters)
+    return DESCRIBE.apply(recipe.name, inputs, {"part": part}, parameters)
 
 
 def _artifact(unit: Unit) -> dict[str, Json]:
@@ -264,7 +271,7 @@ def _summary(
     units: Sequence[Unit], subject: str, products: Mapping[str, Place] | None = None
 ) -> Action:
     """Return the table of all reports, which seals ``products`` if there are any."""
-    from netra_build.stages.documents import tabulate
+    from netra_build.stages import tabulate
 
     products = products or {}
     inputs = {**products, **{unit.label: report for unit, report in _reports(units)}}

@@ -14,10 +14,8 @@ from typing import Any
 
 from netra_build import pipeline
 from netra_build.build.graph.actions import Graph, Root
-from netra_build.core.disk import confined_path
 from netra_build.core.errors import BadInput, Refused
 from netra_build.core.nearest import nearest_hint
-from netra_build.formats.abi import KernelAbi, read_abi
 from netra_build.formats.build_recipe import (
     GOLDEN_OPTIONAL,
     EngineRecipe,
@@ -26,23 +24,19 @@ from netra_build.formats.build_recipe import (
     read_recipe,
 )
 from netra_build.formats.catalogs.catalog import load_catalog
-from netra_build.formats.catalogs.tactic import Catalog, FixedTactic
+from netra_build.formats.catalogs.tactic import FixedTactic
 from netra_build.formats.golden import ROOT as GOLDEN_ROOT
 from netra_build.formats.library import Library
 from netra_build.formats.plan import EnginePlan, OperationPlan
-from netra_build.plan.engine_parts import EngineParts, GoldenObject, golden_objects
-from netra_build.plan.units import (
-    Unit,
+from netra_build.plan.instances import find_tactic, refuse_unpinned, tactic_id, unpinned
+from netra_build.plan.library_units import (
     candidate_units,
     engine_units,
-    find_tactic,
     recipe_units,
-    refuse_unpinned,
-    tactic_id,
     tactic_units,
-    unpinned,
     with_candidates,
 )
+from netra_build.plan.units import EngineParts, Unit
 
 RECIPES = "recipes"
 
@@ -89,6 +83,7 @@ def engine_graph(library: Library, request: EngineRequest) -> Graph:
     ``EvidenceIncomplete`` without a golden source where the recipe requires one.
     """
     from netra_build.plan.documents import engine_documents
+    from netra_build.plan.golden import golden_objects
     from netra_build.plan.sharing import share_code
 
     recipe = _asked_engine(library, request)
@@ -100,8 +95,7 @@ def engine_graph(library: Library, request: EngineRequest) -> Graph:
         recipe = replace(recipe, profile=request.profile)
     if request.golden_root is not None and not library.disk.is_folder(Path(request.golden_root)):
         raise BadInput("golden root is not a folder", location=request.golden_root)
-    planner = plan_recipe if recipe.is_strict else _plan_published
-    plan = planner(library, recipe, request.golden_root)
+    plan = _plan(library, recipe, request.golden_root)
     if recipe.share_code:
         plan = share_code(plan)
     tactics = [instance.tactic for instance in plan.kernels]
@@ -114,7 +108,7 @@ def engine_graph(library: Library, request: EngineRequest) -> Graph:
     if recipe.candidates:
         catalog = load_catalog(library, derive_pins=True)
         beside = candidate_units(library, catalog, recipe)
-        plan, units = with_candidates(plan, beside, catalog), [*units, *beside]
+        plan, units = with_candidates(library, plan, beside), [*units, *beside]
     parts = EngineParts(
         name=recipe.name,
         documents=engine_documents(plan),
@@ -147,18 +141,32 @@ def _asked_engine(library: Library, request: EngineRequest) -> Recipe:
     )
 
 
-def _plan_published(library: Library, recipe: EngineRecipe, golden_root: str | None) -> EnginePlan:
-    """Return the plan of a published model description, as ``netra compile`` makes it."""
-    from netra_build.plan.session import CompileRequest, plan_in_library
+def _plan(library: Library, recipe: EngineRecipe, golden_root: str | None) -> EnginePlan:
+    """Return the plan of a recipe, golden objects read and compared when a root is given.
 
-    golden = Path(golden_root) if golden_root else None
-    request = CompileRequest(
-        model=Path(recipe.location),
-        profile=recipe.profile,
-        golden_root=golden,
+    A recipe that was made up for a model description is planned as ``netra compile`` does.
+    """
+    from netra_build.formats.models.model import read_model_bytes
+    from netra_build.plan.golden import read_golden, with_golden
+    from netra_build.plan.plan import PlanOptions, plan_engine
+
+    if recipe.is_strict:
+        data, place = library.read(recipe.model, recipe.location), library.location(recipe.model)
+    else:
+        data, place = library.disk.read_bytes(Path(recipe.location)), recipe.location
+    model = read_model_bytes(data, place, library)
+    options = PlanOptions(
         allow_experimental=recipe.allow_experimental,
+        checkpoint_hash=recipe.checkpoint_hash,
+        strict=recipe.is_strict,
+        placement=recipe.placement,
+        derive_pins=recipe.is_strict,
     )
-    return plan_in_library(library, request)
+    plan = plan_engine(library, model, recipe.profile, options, recipe.location)
+    if golden_root is None:
+        return plan
+    root, disk = Path(golden_root), library.disk
+    return with_golden(plan, read_golden(plan, root, disk, strict=recipe.is_strict))
 
 
 def objects_graph(
@@ -191,15 +199,12 @@ def objects_graph(
 
 def _deployment_graph(library: Library, asked: str, allow_unlocked: bool, debug: bool) -> Graph:
     from netra_build.formats.deployment import read_deployment
-    from netra_build.plan.deployment import deployment_document, plan_deployment
-    from netra_build.plan.published_units import deployment_units
+    from netra_build.plan.deployment import deployment_document, deployment_units
 
     deployment = read_deployment(library.disk.read_bytes(Path(asked)), asked)
-    plans = plan_deployment(deployment, load_catalog(library), allow_unlocked=allow_unlocked)
-    name = Path(asked).stem
-    document = deployment_document(deployment, plans)
-    units = deployment_units(name, plans)
-    graph = pipeline.deployment_graph(name, document, units)
+    catalog, name = load_catalog(library), Path(asked).stem
+    units = deployment_units(name, deployment, catalog, allow_unlocked=allow_unlocked)
+    graph = pipeline.deployment_graph(name, deployment_document(deployment, units), units)
     return pipeline.with_debug(graph, units) if debug else graph
 
 
@@ -233,36 +238,6 @@ def numerics_graph(
 ) -> Graph:
     """Return the graph that simulates every tactic with a numeric contract, or one, with seeds."""
     return pipeline.numerics_graph(_all_units(library, locked, tactic), seeds)
-
-
-def plan_recipe(library: Library, recipe: EngineRecipe, golden_root: str | None) -> EnginePlan:
-    """Return the plan of a recipe, golden objects read and compared when a root is given."""
-    from netra_build.formats.models.model import read_model_bytes
-    from netra_build.formats.profiles import choose_profile, load_profiles
-    from netra_build.plan.plan import PlanOptions, plan_engine
-
-    model = read_model_bytes(
-        library.read(recipe.model, recipe.location), library.location(recipe.model), library
-    )
-    profiles = load_profiles(library, model.tensor_parallel)
-    profile = choose_profile(profiles, recipe.profile, recipe.location)
-    catalog = load_catalog(library, derive_pins=True)
-    options = PlanOptions(
-        allow_experimental=recipe.allow_experimental,
-        checkpoint_hash=recipe.checkpoint_hash,
-        golden=None,
-        strict=True,
-        placement=recipe.placement,
-        abi_by_tactic=_abi_by_tactic(library, catalog),
-    )
-    known = [candidate.name for candidate in profiles]
-    plan = plan_engine(model, profile, catalog, known, options)
-    if golden_root is None:
-        return plan
-    golden = {
-        item.name: _read_golden(library, item, Path(golden_root)) for item in golden_objects(plan)
-    }
-    return plan_engine(model, profile, catalog, known, replace(options, golden=golden))
 
 
 def asked_graph(library: Library, what: str, asked: str | None, options: Any) -> Graph:
@@ -331,21 +306,6 @@ def _reasons(operation: OperationPlan, most: int) -> list[str]:
     """Return the nearest candidates, those with the fewest reasons first, and why not."""
     tried = sorted(operation.selection.candidates, key=lambda candidate: len(candidate.reasons))
     return [f"{candidate.tactic}: {', '.join(candidate.reasons)}" for candidate in tried[:most]]
-
-
-def _read_golden(library: Library, item: GoldenObject, root: Path) -> bytes:
-    """Return a golden object's bytes, checked before anything of the engine is written."""
-    from netra_build.stages.take_golden import check_golden_object
-
-    location = f"{root}/{item.name}"
-    data = library.disk.read_bytes(confined_path(root, item.name, location))
-    check_golden_object(data, item.wanted, location)
-    return data
-
-
-def _abi_by_tactic(library: Library, catalog: Catalog) -> dict[str, KernelAbi]:
-    records = {tactic.name: read_abi(library, tactic_id(tactic)) for tactic in catalog.tactics}
-    return {name: abi for name, abi in records.items() if abi is not None}
 
 
 def _all_units(library: Library, locked: bool, asked: str | None) -> list[Unit]:

@@ -114,8 +114,8 @@ class GoldenArtifact:
 class EnginePlan:
     """Everything that emission needs for one model under one profile.
 
-    ``notes`` are worth a line in a summary; ``problems`` are errors that the published compiler
-    leaves to its validator, and that a strict plan raises.
+    ``problems`` are errors that the published compiler leaves to its validator, and that a strict
+    plan raises.
     """
 
     model: Model
@@ -130,7 +130,6 @@ class EnginePlan:
     checkpoint_hash: str | None = None
     candidates: tuple[KernelInstance, ...] = ()
     """Kernels that are built and proven beside the engine's own, and never selected."""
-    notes: tuple[str, ...] = ()
     problems: tuple[NetraError, ...] = ()
 
 

@@ -1,100 +1,35 @@
-"""The files of a published engine directory, from its plan."""
+"""The files of a published engine directory, from its plan; engine.json is in ``manifest``."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from netra_build import __version__
-from netra_build.core.canonical_json import Json, lower, plain_canonical_bytes, stable_hash
+from netra_build.core.canonical_json import Json, lower, plain_canonical_bytes
 from netra_build.core.digests import sha256_hex
-from netra_build.formats.plan import Candidate, EnginePlan, KernelInstance, OperationPlan
+from netra_build.formats.plan import Candidate, EnginePlan, KernelInstance
 from netra_build.formats.vocabulary import (
-    EXECUTE_KERNEL,
     FORMAT_CONTRACTS,
-    FORMAT_ENGINE,
+    FORMAT_GRAPH_RECIPE,
     FORMAT_VALIDATION,
     KIND_TEMPLATE,
-    TARGET,
-    WAVE_SIZE,
 )
-from netra_build.plan.instances import unit_source
-from netra_build.plan.recipe_graph import (
+from netra_build.plan.instances import INCLUDES, unit_source
+from netra_build.plan.manifest import (
+    ARTIFACT_FILES,
     bindings_document,
-    graph_recipe_document,
+    engine_document,
+    golden_documents,
+    kernel_symbols,
     launch_document,
+    source_hash,
+    with_engine_id,
 )
 
-COMPILER_NAME = "netra-build"
-INCLUDES = "generated/includes"
-ARTIFACT_FILES = (
-    "contracts.json",
-    "graph.json",
-    "graph_recipe.json",
-    "memory_plan.json",
-    "layout_plan.json",
-    "symbols.json",
-    "validation_plan.json",
-    "explain.json",
-)
-SOURCE_DOCUMENTS = tuple(name for name in ARTIFACT_FILES if name != "validation_plan.json")
+VALIDATION_PLAN = "validation_plan.json"
+SOURCE_DOCUMENTS = tuple(name for name in ARTIFACT_FILES if name != VALIDATION_PLAN)
 COMMANDS = (
     "bash tools/compiler/build_engine_gfx950.sh ENGINE_DIR",
     "python3 -m netra_compiler.cli validate --engine ENGINE_DIR --static"
     " --library-root LIBRARY_ROOT",
 )
-GUARD_FIELDS = (
-    "architecture",
-    "model_type",
-    "checkpoint",
-    "checkpoint_repository",
-    "checkpoint_revision",
-    "checkpoint_config_sha256",
-    "hidden_size",
-    "intermediate_size",
-    "layers",
-    "layer_types",
-    "full_attention_interval",
-    "num_attention_heads",
-    "num_key_value_heads",
-    "head_dim",
-    "linear_num_key_heads",
-    "linear_key_head_dim",
-    "linear_num_value_heads",
-    "linear_value_head_dim",
-    "linear_conv_kernel_dim",
-    "vocab_size",
-    "max_position_embeddings",
-    "attention_output_gate",
-    "mtp_layers",
-    "quantization_method",
-    "quantization_format",
-    "activation_quantization",
-    "checkpoint_activation_scheme",
-    "weight_scale_block",
-    "checkpoint_scale_dtype",
-    "kernel_scale_dtype",
-    "tensor_parallel",
-    "data_parallel_workers",
-    "deployment_graph_mode",
-    "cuda_graph_batch_sizes",
-    "piecewise_cuda_graph_tokens",
-    "speculative_algorithm",
-    "speculative_num_steps",
-    "speculative_eagle_topk",
-    "speculative_num_draft_tokens",
-    "dflash_enabled",
-    "dflash_block_size",
-    "dflash_checkpoint",
-    "dflash_checkpoint_repository",
-    "dflash_checkpoint_revision",
-    "dflash_checkpoint_config_sha256",
-    "dflash_checkpoint_weights_sha256",
-    "dflash_draft_window_size",
-    "dflash_mamba_cache_steps",
-    "mamba_ssm_dtype",
-    "required_environment",
-)
-"""Configuration keys that engine.json repeats when the model has them."""
 
 
 def engine_sources(plan: EnginePlan) -> dict[str, bytes]:
@@ -107,72 +42,42 @@ def engine_sources(plan: EnginePlan) -> dict[str, bytes]:
 
 def engine_documents(plan: EnginePlan) -> dict[str, Json]:
     """Return every JSON document of the engine directory by file name, engine.json last."""
-    documents = sibling_documents(plan)
-    written = {name: plain_canonical_bytes(documents[name]) for name in SOURCE_DOCUMENTS}
-    documents["engine.json"] = _manifest(plan, written)
-    return documents
+    return _written(plan)[0]
 
 
 def engine_files(plan: EnginePlan) -> dict[str, bytes]:
     """Return every file of the published engine directory, engine.json last."""
-    files = engine_sources(plan)
-    files.update({item.path: item.data for item in plan.golden if item.data is not None})
-    for name, document in sibling_documents(plan).items():
-        files[name] = plain_canonical_bytes(document)
-    written = {name: files[name] for name in SOURCE_DOCUMENTS}
-    files["engine.json"] = plain_canonical_bytes(_manifest(plan, written))
-    return files
+    golden = {item.path: item.data for item in plan.golden if item.data is not None}
+    return {**engine_sources(plan), **golden, **_written(plan)[1]}
 
 
-def sibling_documents(plan: EnginePlan) -> dict[str, Json]:
+def _written(plan: EnginePlan) -> tuple[dict[str, Json], dict[str, bytes]]:
+    """Return the documents and their bytes; engine.json is bound to those of every other file."""
+    documents = _sibling_documents(plan)
+    data = {name: plain_canonical_bytes(document) for name, document in documents.items()}
+    compiled = engine_sources(plan) | {name: data[name] for name in SOURCE_DOCUMENTS}
+    digests = {name: sha256_hex(content) for name, content in compiled.items()}
+    manifest = with_engine_id(engine_document(plan, source_hash(digests)))
+    documents["engine.json"] = manifest
+    data["engine.json"] = plain_canonical_bytes(manifest)
+    return documents, data
+
+
+def _sibling_documents(plan: EnginePlan) -> dict[str, Json]:
     """Return the documents beside engine.json by file name."""
     return {
         "contracts.json": contracts_document(plan),
         "graph.json": plan.model.graph.document(),
-        "graph_recipe.json": graph_recipe_document(
-            plan.profile.name, plan.operations, plan.depends_on
-        ),
+        "graph_recipe.json": graph_recipe_document(plan),
         "memory_plan.json": plan.memory.document(),
         "layout_plan.json": lower(plan.layout),
         "symbols.json": {
             "selected": kernel_symbols(plan),
             "candidates": sorted(kernel.symbol for kernel in plan.candidates),
         },
-        "validation_plan.json": validation_document(plan),
+        VALIDATION_PLAN: validation_document(plan),
         "explain.json": explain_document(plan),
     }
-
-
-def _manifest(plan: EnginePlan, written: Mapping[str, bytes]) -> dict[str, Json]:
-    """Return engine.json, bound to the bytes of every compiled file."""
-    compiled = {**engine_sources(plan), **written}
-    digests = {name: sha256_hex(data) for name, data in compiled.items()}
-    return with_engine_id(engine_document(plan, source_hash(digests)))
-
-
-def source_hash(digest_by_name: Mapping[str, str]) -> str:
-    """Return the digest that binds engine.json to every compiled file of its directory.
-
-    ``digest_by_name`` holds the SHA-256 of each generated source, include copy and document but
-    engine.json and validation_plan.json, which the build rewrites.
-    """
-    return stable_hash({"compiler_version": __version__, "files": dict(digest_by_name)})
-
-
-def with_engine_id(engine: Mapping[str, Json]) -> dict[str, Json]:
-    """Return the engine manifest with its id recomputed from everything else."""
-    rest = {key: value for key, value in engine.items() if key != "engine_id"}
-    return {**rest, "engine_id": f"ne_{stable_hash(rest)[:24]}"}
-
-
-def golden_documents(plan: EnginePlan) -> list[Json]:
-    """Return the golden artifacts as both manifest and validation plan list them."""
-    return [artifact.document() for artifact in plan.golden]
-
-
-def kernel_symbols(plan: EnginePlan) -> list[str]:
-    """Return the sorted symbols of every kernel operation."""
-    return sorted({p.selection.symbol for p in plan.operations if p.selection.symbol is not None})
 
 
 def contracts_document(plan: EnginePlan) -> dict[str, Json]:
@@ -252,69 +157,23 @@ def candidate_document(kernel: KernelInstance) -> dict[str, Json]:
     }
 
 
-def engine_document(plan: EnginePlan, source_digest: str) -> dict[str, Json]:
-    """Return engine.json without its id."""
-    model, operations = plan.model, plan.operations
-    tactics = {p.selection.tactic for p in operations if p.selection.tactic is not None}
+def graph_recipe_document(plan: EnginePlan) -> dict[str, Json]:
+    """Return graph_recipe.json: the launch order that a graph capture has to keep."""
     return {
-        "format_version": FORMAT_ENGINE,
-        "target": TARGET,
-        "wave_size": WAVE_SIZE,
-        "required_rocm": {"minimum": "7.0", "code_object_version": 6},
-        "model_configuration_hash": model.configuration_hash,
-        "checkpoint_hash": plan.checkpoint_hash,
-        "deployment_guards": {
-            key: model.configuration[key] for key in GUARD_FIELDS if key in model.configuration
-        },
-        "tensor_parallel": model.tensor_parallel,
-        "profiles": [plan.profile.document()],
-        "operations": [operation_document(p) for p in operations],
-        "selected_tactics": sorted(tactics),
-        "kernel_symbols": kernel_symbols(plan),
-        "workspace_bytes": plan.memory.workspace_bytes,
-        "fallbacks": {
-            p.operation.name: p.selection.fallback
-            for p in operations
-            if p.selection.execution != EXECUTE_KERNEL
-        },
-        "layout_plan": "layout_plan.json",
-        "graph_recipe": "graph_recipe.json",
-        "memory_plan": "memory_plan.json",
-        "validation_status": "static_only_not_promoted",
-        "compiler": {
-            "name": COMPILER_NAME,
-            "version": __version__,
-            "source_hash": source_digest,
-        },
-        "golden_artifacts": golden_documents(plan),
-        "artifact_files": list(ARTIFACT_FILES),
+        "format": FORMAT_GRAPH_RECIPE,
+        "profile": plan.profile.name,
+        "capture_at_initialization": True,
+        "portable_serialized_hip_graph": False,
+        "operations": [
+            {
+                "index": p.index,
+                "depends_on": list(waits),
+                "execution": p.selection.execution,
+                "kernel_symbol": p.selection.symbol,
+                "launch": launch_document(p),
+                "bindings": bindings_document(p),
+                "workspace_offset": p.workspace_offset,
+            }
+            for p, waits in zip(plan.operations, plan.depends_on, strict=True)
+        ],
     }
-
-
-def operation_document(plan: OperationPlan) -> dict[str, Json]:
-    """Return one operation record of engine.json."""
-    selection = plan.selection
-    record: dict[str, Json] = {
-        "index": plan.index,
-        "name": plan.operation.name,
-        "kind": plan.operation.kind,
-        "contract_id": selection.contract.id if selection.contract else None,
-        "tactic": selection.tactic,
-        "maturity": selection.maturity,
-        "artifact_kind": selection.artifact_kind,
-        "execution": selection.execution,
-        "kernel_symbol": selection.symbol,
-        "launch": launch_document(plan),
-        "workspace_offset": plan.workspace_offset,
-        "fallback": selection.fallback,
-        "bindings": bindings_document(plan),
-    }
-    if plan.hsaco is not None:
-        record["hsaco"] = plan.hsaco
-        record["kernarg_size"] = plan.kernarg_size
-        record["arguments"] = [dict(argument) for argument in plan.arguments]
-    if plan.hsaco_sha256 is not None:
-        record["hsaco_sha256"] = plan.hsaco_sha256
-    if plan.operation.kind == "server_fallback":
-        record["external_contract"] = lower(plan.operation.attributes)
-    return record

@@ -1,25 +1,59 @@
-"""Close a tactic: its contract, its instance source and its kernel instance."""
+"""Find a tactic and close it: its symbols, its contract, its kernel instance, its unit's text."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from netra_build.core.errors import BadInput
-from netra_build.formats.catalogs.tactic import FixedTactic
+from netra_build.core.canonical_json import stable_hash
+from netra_build.core.errors import BadInput, Refused
+from netra_build.core.nearest import nearest_hint
+from netra_build.formats.catalogs.tactic import Catalog, FixedTactic
 from netra_build.formats.contracts import FixedContract
 from netra_build.formats.launch import Extent, Launch
 from netra_build.formats.plan import KernelInstance
-from netra_build.formats.vocabulary import WAVE_SIZE
-from netra_build.plan.symbols import (
-    Constants,
-    checked_macro_symbols,
-    default_macro_symbols,
-    kernel_symbol,
-)
+from netra_build.formats.vocabulary import TARGET, WAVE_SIZE
 from netra_build.stages.instantiate import instance_source
 
+Constants = tuple[tuple[str, int], ...]
+
+INCLUDES = "generated/includes"
+"""Where an engine directory keeps the files that its units include."""
+
 MACHINE_LINES: Constants = (("NETRA_TARGET_GFX", 950), ("NETRA_WAVE_SIZE", WAVE_SIZE))
+
+
+def find_tactic(catalog: Catalog, asked: str, location: str) -> FixedTactic:
+    """Return a tactic by its id; raise why it cannot be used, or the nearest known id."""
+    found = catalog.tactic_by_name.get(f"{TARGET}.{asked}")
+    if found is not None:
+        return found
+    for fault in catalog.faults:
+        if fault.tactic.endswith(f".{asked}"):
+            raise fault.error
+    known = [tactic_id(tactic) for tactic in catalog.tactics]
+    raise BadInput(f'unknown tactic "{asked}"', location=location, hint=nearest_hint(asked, known))
+
+
+def tactic_id(tactic: FixedTactic) -> str:
+    """Return the catalog id of a tactic: its name without the target."""
+    return tactic.name.removeprefix(f"{tactic.target}.")
+
+
+def refuse_unpinned(tactics: Sequence[FixedTactic]) -> None:
+    """Raise ``Refused`` for the first tactic whose pins are not those of its files."""
+    for tactic in tactics:
+        if not tactic.is_pinned:
+            raise Refused(
+                f'"{tactic_id(tactic)}" is not pinned to its template and closure',
+                location=tactic.location,
+                hint="run netra pin",
+            )
+
+
+def unpinned(tactics: Sequence[FixedTactic]) -> tuple[str, ...]:
+    """Return the ids of the tactics whose pins are not those of their files, sorted."""
+    return tuple(sorted({tactic_id(tactic) for tactic in tactics if not tactic.is_pinned}))
 
 
 @dataclass(frozen=True)
@@ -94,3 +128,38 @@ def unit_source(instance: KernelInstance) -> bytes:
         macro=instance.tactic.instantiation_macro,
         macro_symbols=instance.macro_symbols,
     )
+
+
+def kernel_symbol(tactic: FixedTactic, specialization: Constants, grid: Extent) -> str:
+    """Return the symbol of a tactic at one specialization and grid."""
+    digest = stable_hash(
+        {
+            "tactic": tactic.stable_id,
+            "constants": {name: list(values) for name, values in tactic.contract_constants},
+            "specialization": dict(specialization),
+            "grid": list(grid),
+        }
+    )
+    return f"netra_{tactic.operation}_{digest[:16]}_{TARGET}"
+
+
+def default_macro_symbols(tactic: FixedTactic, symbol: str) -> tuple[str, ...]:
+    """Return one symbol per macro parameter, the kernel symbol first."""
+    further = (
+        f"{symbol}_{parameter.removesuffix('_symbol')}" for parameter in tactic.macro_parameters[1:]
+    )
+    return (symbol, *further)
+
+
+def checked_macro_symbols(
+    tactic: FixedTactic, symbols: tuple[str, ...], location: str
+) -> tuple[str, ...]:
+    """Return ``symbols`` if the macro takes that many; raise ``BadInput`` otherwise."""
+    if len(symbols) != len(tactic.macro_parameters):
+        raise BadInput(
+            f'macro of "{tactic.name}" takes another number of symbols',
+            location=location,
+            expected=len(tactic.macro_parameters),
+            got=len(symbols),
+        )
+    return symbols

@@ -1,17 +1,21 @@
-"""Plan one engine: select for every operation, place memory, resolve kernargs."""
+"""Plan one engine: select for every operation, place memory, resolve kernargs.
+
+``plan_engine`` is the one way from a model and a library to a plan.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from netra_build.core.canonical_json import Json
 from netra_build.core.errors import BadInput, NetraError
-from netra_build.formats.abi import KernelAbi
+from netra_build.formats.catalogs.catalog import load_catalog
 from netra_build.formats.catalogs.tactic import Catalog
 from netra_build.formats.contracts import FixedContract, GoldenContract
 from netra_build.formats.fields import Fields
+from netra_build.formats.library import Library
 from netra_build.formats.models.golden_operation import read_golden_contract
 from netra_build.formats.models.graph import Operation
 from netra_build.formats.models.model import Model
@@ -24,7 +28,7 @@ from netra_build.formats.plan import (
     OperationPlan,
     Selection,
 )
-from netra_build.formats.profiles import Profile
+from netra_build.formats.profiles import Profile, choose_profile, load_profiles
 from netra_build.formats.vocabulary import EXECUTE_FALLBACK, EXECUTE_KERNEL, KIND_GOLDEN
 from netra_build.plan.arguments import (
     Argument,
@@ -32,15 +36,22 @@ from netra_build.plan.arguments import (
     golden_arguments,
     kernarg_problem,
 )
-from netra_build.plan.dense import read_dense_shape, select_dense
+from netra_build.plan.dataflow import (
+    attribute_fields,
+    buffer_requests,
+    dependencies,
+    operation_place,
+)
+from netra_build.plan.dense import (
+    binding_record,
+    layout_document,
+    read_dense_shape,
+    select_dense,
+)
 from netra_build.plan.fixed import FixedSelector, read_request
 from netra_build.plan.instances import instantiate
-from netra_build.plan.layout import binding_record, layout_document
 from netra_build.plan.memory import plan_memory
-from netra_build.plan.place import attribute_fields, operation_place
-from netra_build.plan.recipe_graph import dependencies
-from netra_build.plan.requests import buffer_requests
-from netra_build.plan.strict import check_strictly
+from netra_build.plan.strict import check_strictly, kernel_abis
 
 OUTSIDE = "operation is outside dense vertical slice"
 GOLDEN_REASON = "exact accepted golden HSACO contract"
@@ -51,30 +62,56 @@ _HEX64 = re.compile(r"[0-9a-f]{64}\Z")
 class PlanOptions:
     """Choices of the caller that are not in the model.
 
-    ``golden`` holds the bytes of golden code objects by file name, or None when they are not
-    copied. ``strict`` refuses everything that the published compiler lets through.
+    ``strict`` refuses everything that the published compiler lets through. ``derive_pins`` takes
+    the digests of the library as it stands instead of refusing it.
     """
 
     allow_experimental: bool = False
     checkpoint_hash: str | None = None
-    golden: Mapping[str, bytes] | None = None
     strict: bool = False
     placement: str = "first_use"
-    abi_by_tactic: Mapping[str, KernelAbi] | None = None
+    derive_pins: bool = False
 
 
 def plan_engine(
-    model: Model,
-    profile: Profile,
-    catalog: Catalog,
-    known_profiles: Iterable[str],
-    options: PlanOptions | None = None,
+    library: Library, model: Model, profile: str, options: PlanOptions, location: str = ""
 ) -> EnginePlan:
-    """Return the whole plan of one engine; raise ``BadInput`` with the place of the problem."""
-    options = options or PlanOptions()
+    """Return the whole plan of one engine; raise ``BadInput`` with the place of the problem.
+
+    ``location`` is what asks for the profile, if it is not the model.
+    """
+    return next(plan_each(library, model, profile, [options], location))
+
+
+def plan_each(
+    library: Library,
+    model: Model,
+    profile: str,
+    choices: Iterable[PlanOptions],
+    location: str = "",
+) -> Iterator[EnginePlan]:
+    """Yield the plan for each of several options; see ``plan_engine``."""
+    profiles = load_profiles(library, model.tensor_parallel)
+    chosen = choose_profile(profiles, profile, location or model.location)
+    known = frozenset(item.name for item in profiles)
+    catalogs: dict[bool, Catalog] = {}
+    for options in choices:
+        derive_pins = options.derive_pins
+        if derive_pins not in catalogs:
+            catalogs[derive_pins] = load_catalog(library, derive_pins=derive_pins)
+            if not derive_pins:
+                catalogs[derive_pins].require_sound()
+        catalog = catalogs[derive_pins]
+        plan = _planned(_Planner(model, chosen, catalog, known, options))
+        if options.strict:
+            check_strictly(plan, kernel_abis(library, catalog))
+        yield plan
+
+
+def _planned(planner: _Planner) -> EnginePlan:
+    model, profile, options = planner.model, planner.profile, planner.options
     _check_options(options)
     _check_degree(model, profile)
-    planner = _Planner(model, profile, catalog, frozenset(known_profiles), options)
     selections = [planner.select(i, op) for i, op in enumerate(model.graph.operations)]
     memory = planner.memory(selections)
     operations = tuple(
@@ -84,23 +121,19 @@ def plan_engine(
         )
     )
     kernels = _instances(operations, model)
-    plan = EnginePlan(
+    return EnginePlan(
         model=model,
         profile=profile,
         operations=operations,
         kernels=kernels,
-        golden=_golden_artifacts(operations, model, options.golden),
+        golden=_golden_artifacts(operations, model),
         memory=memory,
         layout=layout_document(planner.bindings),
         depends_on=dependencies(model.graph),
-        include_by_name=_includes(kernels, catalog),
+        include_by_name=_includes(kernels, planner.selector.catalog),
         checkpoint_hash=options.checkpoint_hash,
-        notes=_notes(kernels),
         problems=tuple(planner.problems),
     )
-    if options.strict:
-        check_strictly(plan, options.abi_by_tactic or {})
-    return plan
 
 
 def _check_options(options: PlanOptions) -> None:
@@ -254,7 +287,7 @@ def _includes(kernels: Sequence[KernelInstance], catalog: Catalog) -> dict[str, 
 
 
 def _golden_artifacts(
-    operations: Sequence[OperationPlan], model: Model, given: Mapping[str, bytes] | None
+    operations: Sequence[OperationPlan], model: Model
 ) -> tuple[GoldenArtifact, ...]:
     """Return the golden code objects by path; one path may carry one digest only."""
     found: dict[str, GoldenArtifact] = {}
@@ -262,16 +295,10 @@ def _golden_artifacts(
         contract = plan.selection.contract
         if not isinstance(contract, GoldenContract):
             continue
-        data = None if given is None else given[contract.hsaco_name]
-        artifact = GoldenArtifact(contract.hsaco_path, contract.hsaco_sha256, data)
+        artifact = GoldenArtifact(contract.hsaco_path, contract.hsaco_sha256)
         if found.setdefault(artifact.path, artifact).sha256 != artifact.sha256:
             raise BadInput(
                 f'code object "{contract.hsaco_name}" is named with two digests',
                 location=operation_place(model, plan.index, plan.operation),
             )
     return tuple(found[path] for path in sorted(found))
-
-
-def _notes(kernels: Sequence[KernelInstance]) -> tuple[str, ...]:
-    names = sorted({kernel.tactic.name for kernel in kernels if not kernel.tactic.is_pinned})
-    return tuple(f'tactic "{name}" is not pinned' for name in names)

@@ -8,12 +8,14 @@ from typing import Any, NoReturn
 
 from netra_build.core.canonical_json import Json
 from netra_build.core.errors import BadInput
-from netra_build.formats.abi import AbiArgument, KernelAbi
+from netra_build.formats.abi import AbiArgument, KernelAbi, read_abi
+from netra_build.formats.catalogs.tactic import Catalog
 from netra_build.formats.contracts import FixedContract
+from netra_build.formats.library import Library
 from netra_build.formats.models.graph import Dimension
 from netra_build.formats.plan import EnginePlan, OperationPlan
-from netra_build.plan.place import operation_place
-from netra_build.plan.requests import tensor_shape
+from netra_build.plan.dataflow import operation_place, tensor_shape
+from netra_build.plan.instances import tactic_id
 
 ROW_CONSTANT = "NETRA_ROWS"
 TOKEN_CONSTANT = "NETRA_M"
@@ -21,6 +23,12 @@ PROFILE_DIMENSION = {"tokens": "m"}
 """Profile dimension that a dimension name of a kernel ABI stands for."""
 GRID_DIMENSIONS = {"batch": ("batch",), "rows": ("m", "batch")}
 """Profile dimensions whose product a name in a kernel ABI's grid stands for."""
+
+
+def kernel_abis(library: Library, catalog: Catalog) -> dict[str, KernelAbi]:
+    """Return the ABI record of each tactic that the library keeps one for, by full name."""
+    found = ((tactic.name, read_abi(library, tactic_id(tactic))) for tactic in catalog.tactics)
+    return {name: abi for name, abi in found if abi is not None}
 
 
 def check_strictly(plan: EnginePlan, abi_by_tactic: Mapping[str, KernelAbi]) -> None:

@@ -1,33 +1,24 @@
-"""Units: the kernels of one product, each with its places, its contract and its golden source."""
+"""What the graph of a product is made of: units with their members, golden objects, documents.
+
+A unit is one code object to make, with the places of its files; a member is one kernel of it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 from netra_build.build.graph.actions import Place, Root
 from netra_build.checkasm.numerics.suite import stated_tactics
-from netra_build.core.canonical_json import Json, canonical_text
-from netra_build.core.errors import BadInput, EvidenceIncomplete, Refused
-from netra_build.core.nearest import nearest_hint
-from netra_build.formats.abi import FOLDER as ABI_FOLDER
-from netra_build.formats.abi import KernelAbi, read_abi
-from netra_build.formats.build_recipe import GOLDEN_REQUIRED, EngineRecipe, ObjectsRecipe
-from netra_build.formats.catalogs.tactic import Catalog, FixedTactic
-from netra_build.formats.deployment import MemberRecipe
-from netra_build.formats.evidence import has_evidence, require_evidence
-from netra_build.formats.golden import GoldenSource, golden_sources, match_golden
-from netra_build.formats.library import Library
-from netra_build.formats.plan import EnginePlan, KernelInstance
-from netra_build.formats.vocabulary import TARGET
-from netra_build.plan.instances import Closing, close_contract, instantiate
-from netra_build.plan.sharing import code_leaders
+from netra_build.core.canonical_json import Json
+from netra_build.formats.abi import KernelAbi
+from netra_build.formats.golden import GoldenSource
+from netra_build.formats.plan import KernelInstance
+from netra_build.plan.golden import GoldenObject
+from netra_build.plan.instances import tactic_id
 
-PROVEN = ("verified", "accepted")
-"""Maturities that evidence has to carry."""
-
-UNIT_GRID = (1, 1, 1)
-"""Grid of a tactic that is built on its own, outside any engine."""
+PUBLISHED_SUFFIXES = {".dis": ".dis", ".text": ".text", ".metadata.txt": ".metadata"}
+"""Suffix of a published file by the suffix that engine directories give it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +82,8 @@ class Unit:
         return " + ".join(member.subject for member in self.members)
 
     @property
-    def is_sealed(self) -> bool:
-        """Tell whether the code object is sealed."""
+    def is_stripped(self) -> bool:
+        """Tell whether the code object loses its symbol table and comment."""
         return True
 
     @property
@@ -102,7 +93,7 @@ class Unit:
 
     @property
     def hsaco(self) -> Place:
-        """Place of the sealed code object."""
+        """Place of the code object."""
         return self.at_home(self.hsaco_name)
 
     @property
@@ -145,240 +136,69 @@ class Unit:
         return Place(Root.WORK, f"{self.work}{self.stem(index)}{suffix}")
 
 
-def engine_units(library: Library, plan: EnginePlan, recipe: EngineRecipe) -> list[Unit]:
-    """Return the units of one engine, in the order of the plan.
+@dataclass(frozen=True)
+class PublishedUnit(Unit):
+    """A code object in the layout of the published recipe build."""
 
-    Static checks gate the engines of strict recipes; published ones report what they find, and
-    their kernels need not describe their kernargs.
+    @property
+    def is_stripped(self) -> bool:
+        """Published code objects keep their symbol table and comment."""
+        return False
 
-    Raises ``EvidenceIncomplete`` when a kernel has no golden source and one is required.
+    @property
+    def hsaco_name(self) -> str:
+        """Name of the code object inside the product."""
+        return f"{self.name}.hsaco"
+
+    def metadata(self, suffix: str) -> Place:
+        """Return the place of a description; what is not published is an intermediate file."""
+        if suffix not in PUBLISHED_SUFFIXES:
+            return self.intermediate(suffix)
+        return self.at_home(self.name + PUBLISHED_SUFFIXES[suffix])
+
+    def of_member(self, index: int, suffix: str) -> Place:
+        """Return the place of a file of one member; its object is published."""
+        place = super().of_member(index, suffix)
+        return self.at_home(f"{self.stem(index)}.o") if suffix == ".o" else place
+
+
+@dataclass(frozen=True)
+class PublishedKernel:
+    """One kernel of a published engine directory, whose source and includes are files there.
+
+    ``template`` and ``includes`` are names in the library that it was compiled from.
     """
-    arguments_by_symbol = _arguments_by_symbol(plan) if recipe.is_strict else {}
-    golden_required = recipe.golden == GOLDEN_REQUIRED
-    leaders = code_leaders(plan.kernels, plan.include_by_name)
-    units: dict[str, Unit] = {}
-    for instance in plan.kernels:
-        arguments = arguments_by_symbol.get(instance.symbol)
-        units[instance.symbol] = Unit(
-            name=instance.symbol,
-            members=(_member(library, instance, arguments, golden_required),),
-            home=Root.OUT,
-            prefix="",
-            work=f"engines/{recipe.name}/",
-            gate=True,
-            refuses_findings=recipe.is_strict,
-            leader=units.get(leaders[instance.symbol]),
-        )
-    return list(units.values())
+
+    symbol: str
+    threads: int
+    source: str
+    template: str
+    includes: tuple[str, ...]
+
+    @property
+    def hsaco(self) -> Place:
+        """Place of the code object."""
+        return Place(Root.OUT, f"hsaco/{self.symbol}.hsaco")
+
+    def metadata(self, suffix: str) -> Place:
+        """Return the place of a file that describes the code object."""
+        return Place(Root.OUT, f"metadata/{self.symbol}{suffix}")
+
+    def intermediate(self, suffix: str) -> Place:
+        """Return the place of an intermediate file."""
+        return Place(Root.WORK, self.symbol + suffix)
 
 
-def tactic_units(library: Library, tactic: FixedTactic, home: Root, *, gate: bool) -> list[Unit]:
-    """Return one unit per golden source of a tactic, under the golden source's own symbol.
+@dataclass(frozen=True)
+class EngineParts:
+    """What the engine directory holds apart from its kernels.
 
-    Raises ``EvidenceIncomplete`` when the tactic has no golden source or no ABI record.
+    ``documents`` by file name, ``golden_objects`` that are to be copied, ``recipe`` as recorded.
     """
-    name = tactic_id(tactic)
-    sources, abi = golden_sources(library, name), read_abi(library, name)
-    if not sources:
-        raise EvidenceIncomplete(
-            f'"{name}" has no golden source',
-            location=tactic.location,
-            hint=f"write golden/gfx950/{name}/kernel.s, then netra golden accept {name}",
-        )
-    if abi is None:
-        raise missing_abi(library, name)
-    return [
-        Unit(
-            name=golden.symbol,
-            members=(Member(_golden_instance(tactic, golden), _kernargs(abi), abi, golden),),
-            home=home,
-            prefix="" if home is Root.OUT else f"tactics/{golden.label}/",
-            work=f"tactics/{golden.label}/{'gated' if gate else 'compared'}/",
-            gate=gate,
-        )
-        for golden in sources
-    ]
 
-
-def candidate_units(library: Library, catalog: Catalog, recipe: EngineRecipe) -> list[Unit]:
-    """Return the units of the tactics that a recipe wants built and proven beside its engine."""
-    tactics = [find_tactic(catalog, name, recipe.location) for name in recipe.candidates]
-    return [
-        replace(unit, work=f"engines/{recipe.name}/")
-        for tactic in tactics
-        for unit in tactic_units(library, tactic, Root.OUT, gate=True)
-    ]
-
-
-def with_candidates(plan: EnginePlan, units: Sequence[Unit], catalog: Catalog) -> EnginePlan:
-    """Return the plan with the candidates' kernels and the files that they include."""
-    kernels = tuple(member.instance for unit in units for member in unit.members)
-    names = sorted({name for kernel in kernels for name in kernel.closure_names})
-    includes = {**plan.include_by_name, **{name: catalog.source_by_name[name] for name in names}}
-    return replace(plan, candidates=kernels, include_by_name=includes)
-
-
-def recipe_units(library: Library, recipe: ObjectsRecipe, catalog: Catalog) -> list[Unit]:
-    """Return one unit per artifact of a code object recipe.
-
-    Raises ``BadInput`` for an unknown tactic, definitions that do not close it or a tactic that
-    the recipe does not allow, ``EvidenceIncomplete`` for one without an ABI record.
-    """
-    return [
-        Unit(
-            name=artifact.name,
-            members=tuple(
-                _recipe_member(library, catalog, member, recipe.allow_experimental)
-                for member in artifact.members
-            ),
-            home=Root.OUT,
-            prefix="",
-            work=f"recipes/{recipe.name}/",
-            gate=True,
-            locked_text_sha256=artifact.locked_text_sha256,
-        )
-        for artifact in recipe.artifacts
-    ]
-
-
-def _member(
-    library: Library,
-    instance: KernelInstance,
-    arguments: tuple[Mapping[str, Json], ...] | None,
-    golden_required: bool,
-) -> Member:
-    tactic = tactic_id(instance.tactic)
-    specialization = dict(instance.contract.specialization)
-    golden = match_golden(golden_sources(library, tactic), specialization)
-    if golden is None and golden_required:
-        build = " with " + canonical_text(specialization).rstrip() if specialization else ""
-        raise EvidenceIncomplete(
-            f'"{tactic}"{build} has no golden source',
-            location=instance.tactic.location,
-            hint="write one and run netra golden accept, or set golden: optional",
-        )
-    refuse_unproven(library, instance.tactic, golden)
-    return Member(instance, arguments, read_abi(library, tactic), golden)
-
-
-def missing_abi(library: Library, tactic: str) -> BadInput:
-    """Return the error for a tactic whose kernargs nothing states."""
-    place = library.location(f"{ABI_FOLDER}/{tactic}.json")
-    return BadInput(f'"{tactic}" has no ABI record', location=place, hint="write it there")
-
-
-def refuse_unproven(library: Library, tactic: FixedTactic, golden: GoldenSource | None) -> None:
-    """Raise unless evidence of the golden bytes carries the tactic's maturity.
-
-    Libraries without evidence records keep theirs elsewhere and are taken at their word.
-    """
-    if golden is not None and tactic.maturity in PROVEN and has_evidence(library):
-        require_evidence(library, golden, tactic.maturity)
-
-
-def _recipe_member(
-    library: Library, catalog: Catalog, member: MemberRecipe, allow_experimental: bool
-) -> Member:
-    tactic = find_tactic(catalog, member.tactic, member.location)
-    if tactic.maturity == "experiment" and not allow_experimental:
-        raise BadInput(
-            f'"{member.tactic}" is an experiment',
-            location=member.location,
-            hint="set allow_experimental: true in the recipe",
-        )
-    abi = read_abi(library, member.tactic)
-    if abi is None:
-        raise missing_abi(library, member.tactic)
-    _refuse_open(tactic, member)
-    closing = Closing(
-        member.definitions, UNIT_GRID, tactic.fallback, member.symbol, member.macro_symbols
-    )
-    contract = close_contract(tactic, closing, member.location)
-    instance = instantiate(tactic, contract, member.macro_symbols, member.location)
-    golden = match_golden(golden_sources(library, member.tactic), member.definitions)
-    refuse_unproven(library, tactic, golden)
-    return Member(instance, _kernargs(abi), abi, golden)
-
-
-def _refuse_open(tactic: FixedTactic, member: MemberRecipe) -> None:
-    """Refuse definitions that do not close exactly the tactic's selectable constants."""
-    allowed = dict(tactic.compile_definitions)
-    ranges = {item.name: item for item in tactic.compile_ranges}
-    for name in sorted({*allowed, *ranges} ^ set(member.definitions)):
-        word = "undeclared" if name in member.definitions else "missing"
-        hint = nearest_hint(name, {*allowed, *ranges})
-        raise BadInput(f'constant "{name}" is {word}', location=member.location, hint=hint)
-    for name, value in member.definitions.items():
-        fits = value in allowed[name] if name in allowed else ranges[name].accepts(value)
-        if not fits:
-            raise BadInput(
-                f'"{member.tactic}" cannot have this value of {name}',
-                location=member.location,
-                expected=list(allowed[name]) if name in allowed else ranges[name],
-                got=value,
-            )
-
-
-def find_tactic(catalog: Catalog, asked: str, location: str) -> FixedTactic:
-    """Return a tactic by its id; raise why it cannot be used, or the nearest known id."""
-    found = catalog.tactic_by_name.get(f"{TARGET}.{asked}")
-    if found is not None:
-        return found
-    for fault in catalog.faults:
-        if fault.tactic.endswith(f".{asked}"):
-            raise fault.error
-    known = [tactic_id(tactic) for tactic in catalog.tactics]
-    raise BadInput(f'unknown tactic "{asked}"', location=location, hint=nearest_hint(asked, known))
-
-
-def tactic_id(tactic: FixedTactic) -> str:
-    """Return the catalog id of a tactic: its name without the target."""
-    return tactic.name.removeprefix(f"{tactic.target}.")
-
-
-def refuse_unpinned(tactics: Sequence[FixedTactic]) -> None:
-    """Raise ``Refused`` for the first tactic whose pins are not those of its files."""
-    for tactic in tactics:
-        if not tactic.is_pinned:
-            raise Refused(
-                f'"{tactic_id(tactic)}" is not pinned to its template and closure',
-                location=tactic.location,
-                hint="run netra pin",
-            )
-
-
-def unpinned(tactics: Sequence[FixedTactic]) -> tuple[str, ...]:
-    """Return the ids of the tactics whose pins are not those of their files, sorted."""
-    return tuple(sorted({tactic_id(tactic) for tactic in tactics if not tactic.is_pinned}))
-
-
-def _kernargs(abi: KernelAbi) -> tuple[Mapping[str, Json], ...]:
-    return tuple(argument.document() for argument in abi.arguments)
-
-
-def _golden_instance(tactic: FixedTactic, golden: GoldenSource) -> KernelInstance:
-    closing = Closing(golden.specialization, UNIT_GRID, tactic.fallback, golden.symbol)
-    contract = close_contract(tactic, closing, golden.expect)
-    return instantiate(tactic, contract, (), golden.expect)
-
-
-def _arguments_by_symbol(plan: EnginePlan) -> dict[str, tuple[Mapping[str, Json], ...]]:
-    """Return the kernargs of each kernel; operations that share one must agree on the layout."""
-    found: dict[str, tuple[Mapping[str, Json], ...]] = {}
-    for operation in plan.operations:
-        symbol = operation.selection.symbol
-        if symbol is None:
-            continue
-        known = found.setdefault(symbol, operation.arguments)
-        if _layout(known) != _layout(operation.arguments):
-            raise BadInput(
-                f'operations of "{symbol}" disagree on its kernargs',
-                location=operation.operation.name,
-                expected=_layout(known),
-                got=_layout(operation.arguments),
-            )
-    return found
-
-
-def _layout(arguments: tuple[Mapping[str, Json], ...]) -> list[tuple[Json, Json]]:
-    return [(argument["kind"], argument["offset"]) for argument in arguments]
+    name: str
+    documents: Mapping[str, Json]
+    golden_objects: tuple[GoldenObject, ...]
+    recipe: Json
+    not_pinned: tuple[str, ...]
+    notes: tuple[str, ...] = ()

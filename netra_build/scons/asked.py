@@ -126,7 +126,7 @@ def _equivalence(env: Any, options: Mapping[str, Any]) -> Any:
 
 
 def _show_table(target: list[Any], source: list[Any], env: Any) -> int:
-    from netra_build.stages.documents.tabulate import summary_text
+    from netra_build.stages.tabulate import summary_text
 
     path = Path(str(source[0]))
     summary = parse_object(RealDisk().read_bytes(path), str(path))

@@ -1,4 +1,8 @@
-"""Assemble: turn one flat unit into an object, in a folder that holds nothing else."""
+"""What the tool chain makes: an object of a flat unit, a code object of objects, and its listing.
+
+Assemble works in a folder that holds nothing else; link joins what the loader accepts as one;
+disassemble lists instructions with the file named as in the product.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,7 @@ from netra_build.core.errors import NetraError
 MAIN = "main:"
 
 
-def run(inputs: Inputs, parameters: Parameters, tools: Toolchain) -> Outputs:
+def assemble(inputs: Inputs, parameters: Parameters, tools: Toolchain) -> Outputs:
     """Return the object under the role ``object``; raise ``BadInput`` with the diagnostics."""
     return {"object": tools.assemble(inputs["flat"])}
 
@@ -33,4 +37,16 @@ def explain(error: NetraError, hints: Inputs, tools: Toolchain) -> NetraError:
     return error
 
 
-STAGE = Stage("assemble", "ASM", __name__, run, uses_tools=True, explain=explain)
+def link(inputs: Inputs, parameters: Parameters, tools: Toolchain) -> Outputs:
+    """Return the linked code object under the role ``linked``; objects in order of their role."""
+    return {"linked": tools.link([inputs[role] for role in sorted(inputs)])}
+
+
+def disassemble(inputs: Inputs, parameters: Parameters, tools: Toolchain) -> Outputs:
+    """Return the listing of ``hsaco`` under the role ``dis``; ``label`` is the file's name."""
+    return {"dis": tools.disassemble(inputs["hsaco"], label=parameters["label"]).encode()}
+
+
+ASSEMBLE = Stage("assemble", "ASM", __name__, assemble, uses_tools=True, explain=explain)
+LINK = Stage("link", "LINK", __name__, link, uses_tools=True)
+DISASSEMBLE = Stage("disassemble", "DIS", __name__, disassemble, uses_tools=True)

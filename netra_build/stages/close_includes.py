@@ -1,6 +1,6 @@
-"""Close: follow the includes of one unit, record every file, and make the flat unit of them all.
+"""Close: follow the includes of a unit and record every file. Flatten: make one unit of them all.
 
-The flat unit holds only what it uses; comments and what no statement of the unit reaches are
+A flat unit holds only what it uses; comments and what no statement of the unit reaches are
 gone, so that an edit of those ends here.
 """
 
@@ -9,13 +9,13 @@ from __future__ import annotations
 from typing import Any
 
 from netra_build.asm.source.closure import Closure, computational_identity, include_closure
-from netra_build.asm.source.flatten import flat_blocks, prune_blocks
+from netra_build.asm.source.flatten import flat_blocks, flatten, prune_blocks, prune_macros
 from netra_build.build.graph.actions import Inputs, Outputs, Parameters, Stage
 from netra_build.core.canonical_json import Json, pretty_bytes
 from netra_build.core.digests import sha256_hex
 
 
-def run(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
+def close(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
     """Return the closure record under the role ``closure`` and the flat unit under ``flat``.
 
     The input ``unit`` is the instance, the others are the library's files by their root-relative
@@ -45,4 +45,14 @@ def _record(template: str, closure: Closure) -> dict[str, Json]:
     }
 
 
-STAGE = Stage("close", "CLOSE", __name__, run)
+def flatten_alone(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
+    """Return the flat unit of ``unit``, which includes nothing, under the role ``flat``.
+
+    ``location`` names the source in messages.
+    """
+    location = parameters["location"]
+    return {"flat": prune_macros(flatten(inputs["unit"], Closure({}, ()), location), location)}
+
+
+CLOSE = Stage("close", "CLOSE", __name__, close)
+FLATTEN = Stage("flatten", "FLAT", __name__, flatten_alone)

@@ -18,7 +18,8 @@ def run(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
 
     Parameters: ``hsaco`` (name inside the product), ``kernels`` (symbol and work-items of a
     work-group each), ``sources`` and ``locked_text_sha256``: a ``.text`` with another digest
-    raises ``Refused``. A record of several kernels lists them.
+    raises ``Refused``. A record of several kernels lists them. The published record of a golden
+    object has what ``stated`` says in place of the digest of the text.
     """
     data, hsaco = inputs["hsaco"], parameters["hsaco"]
     code = read_code_object(data, hsaco)
@@ -27,7 +28,8 @@ def run(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
         raise Refused(
             ".text is not the locked one", location=hsaco, expected=locked, got=text_digest
         )
-    record = {"hsaco": hsaco, "sha256": sha256_hex(data), "text_sha256": text_digest}
+    identity = parameters.get("stated", {"text_sha256": text_digest})
+    record = {"hsaco": hsaco, "sha256": sha256_hex(data), **identity}
     return {
         "text": code.text,
         "notes": notes_text(code, hsaco).encode(),

@@ -9,21 +9,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from planned import plan_file
 from shared_code_library import make_library
 
 from netra_build import requests
 from netra_build.build.graph.actions import Root
 from netra_build.build.run.execute import Execution, Folders
 from netra_build.build.run.executor import run_graph
+from netra_build.cli.build.published import build_engine
 from netra_build.core.canonical_json import canonical_bytes, pretty_bytes
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import NetraError
 from netra_build.formats.library import Library, open_library
 from netra_build.inspect.validate.engine import verify_engine
-from netra_build.plan.build_objects import build_engine
+from netra_build.inspect.validate.engine_folder import EngineFolder
 from netra_build.plan.documents import engine_files
-from netra_build.plan.engine_folder import EngineFolder
-from netra_build.plan.session import CompileRequest, plan_request
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "tests" / "data" / "conformance"
@@ -32,8 +32,8 @@ LAYOUTS = ("compiled", "published", "ours", "shared")
 
 def published(folder: Path) -> Path:
     """Compile the model with the most kinds of operations."""
-    request = CompileRequest(DATA / "models/graph-vector.json", "verify_rows8", DATA / "library")
-    for name, data in engine_files(plan_request(RealDisk(), request)).items():
+    plan = plan_file(DATA / "models/graph-vector.json", "verify_rows8", DATA / "library")
+    for name, data in engine_files(plan).items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)

@@ -16,7 +16,7 @@ WAITS = "kernels/gfx950/templates/common/waits.inc"
 def edit_package(project: Project) -> None:
     """Change the code of a stage, without a consequence."""
     project.edit(
-        "netra_build/stages/documents/emit.py", '"""Emit: write', '"""Emit (as ever): write'
+        "netra_build/stages/engine_documents.py", '"""Documents of', '"""Documents (as ever) of'
     )
 
 

@@ -110,6 +110,6 @@ def test_what_differs_is_not_restored(first: Checkout, tmp_path: Path) -> None:
     assert not is_restored(project.scons("-n", ASKED, second.store))
     assert not project.path(f"build/engines/{ENGINE}/netra.json").exists()
     project.edit(
-        "netra_build/stages/documents/emit.py", '"""Emit: write', '"""Emit (as ever): write'
+        "netra_build/stages/engine_documents.py", '"""Documents of', '"""Documents (as ever) of'
     )
     assert not is_restored(second.build())

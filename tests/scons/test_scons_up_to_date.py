@@ -164,7 +164,7 @@ SOURCE_EDITS: dict[str, Callable[[Project], object]] = {
         p.path(f"recipes/{ENGINE}.yaml").read_text() + f"checkpoint_hash: '{'7' * 64}'\n"
     ),
     "package": lambda p: p.edit(
-        "netra_build/stages/documents/emit.py", '"""Emit: write', '"""Emit (as ever): write'
+        "netra_build/stages/engine_documents.py", '"""Documents of', '"""Documents (as ever) of'
     ),
 }
 
@@ -363,7 +363,7 @@ def test_all_that_runs_is_among_the_inputs(finished: Project, toolchain: Toolcha
     assert {
         "SConstruct",
         "site_scons/site_tools/netra.py",
-        "netra_build/stages/documents/emit.py",
+        "netra_build/stages/engine_documents.py",
     } <= {*inputs}
     assert os.path.realpath(sys.executable) in inputs
     assert any(name.endswith("dist-info/RECORD") and "numpy" in name for name in inputs)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from planned import plan_bytes, plan_file
 
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput
@@ -17,14 +18,9 @@ from netra_build.formats.catalogs.tactic import CatalogFault
 from netra_build.formats.contracts import DenseShape
 from netra_build.formats.library import Library
 from netra_build.formats.models.dense import SHUFFLED
-from netra_build.formats.models.model import read_model_bytes
-from netra_build.formats.plan import EnginePlan
-from netra_build.formats.profiles import choose_profile, load_profiles
-from netra_build.plan.dense import dense_reasons
+from netra_build.plan import plan as planner
+from netra_build.plan.dense import dense_reasons, scale_record, weight_steps
 from netra_build.plan.documents import engine_documents, engine_files, with_engine_id
-from netra_build.plan.layout import scale_record, weight_steps
-from netra_build.plan.plan import PlanOptions, plan_engine
-from netra_build.plan.session import CompileRequest, kernel_abis, plan_request
 
 DATA = Path(__file__).resolve().parents[1] / "data/conformance"
 DENSE = DenseShape(
@@ -45,19 +41,6 @@ DENSE = DenseShape(
 )
 
 
-def plan(library_root: Path, data: bytes, profile: str, **options: Any) -> EnginePlan:
-    """Plan one model of the given bytes."""
-    library = Library(library_root, RealDisk())
-    model = read_model_bytes(data, "m.json", library)
-    profiles = load_profiles(library, model.tensor_parallel)
-    catalog = load_catalog(library, derive_pins=True)
-    if options.get("strict"):
-        options["abi_by_tactic"] = kernel_abis(library, catalog)
-    chosen = choose_profile(profiles, profile, "m.json")
-    names = [item.name for item in profiles]
-    return plan_engine(model, chosen, catalog, names, PlanOptions(**options))
-
-
 def small(change: Callable[[dict[str, Any]], None]) -> bytes:
     """Return the one-kernel model after a change to its only operation's attributes."""
     model = json.loads((DATA / "negative/one-model.json").read_text())
@@ -68,7 +51,7 @@ def small(change: Callable[[dict[str, Any]], None]) -> bytes:
 def refusal(data: bytes, profile: str = "p1", **options: Any) -> str:
     """Return the line that refuses a model of the small library."""
     with pytest.raises(BadInput) as caught:
-        plan(DATA / "negative/library", data, profile, **options)
+        plan_bytes(DATA / "negative/library", data, profile, **options)
     return caught.value.line()
 
 
@@ -148,7 +131,7 @@ def test_a_bad_kernarg_is_refused_or_left_to_the_validator(changes, pointer, fac
 
     wanted = f"{ARGUMENT}{pointer}: {fact}"
     if is_late:
-        (problem,) = plan(DATA / "negative/library", small(change), "p1").problems
+        (problem,) = plan_bytes(DATA / "negative/library", small(change), "p1").problems
         assert problem.line() == wanted
     assert refusal(small(change), strict=True) == wanted
 
@@ -179,28 +162,23 @@ def test_a_checkpoint_hash_is_a_digest():
 def test_equal_ranks_are_a_tie():
     data = (DATA / "negative/fixed-rank-tie.json").read_bytes()
     with pytest.raises(BadInput) as caught:
-        plan(DATA / "library", data, "decode_rows1")
+        plan_bytes(DATA / "library", data, "decode_rows1")
     assert str(caught.value) == (
         f'{PLACE}: tactics for "one" tie at rank 30: "gfx950.tie_left", "gfx950.tie_right"\n'
         "hint: give them different ranks in their catalog"
     )
 
 
-def test_a_broken_entry_blocks_only_what_could_use_it():
+def test_a_broken_entry_blocks_only_what_could_use_it(monkeypatch):
     catalog = load_catalog(Library(DATA / "library", RealDisk()))
-    model = (DATA / "models/graph-min.json").read_bytes()
-    library = Library(DATA / "library", RealDisk())
-    read = read_model_bytes(model, "m.json", library)
-    profile = choose_profile(load_profiles(library, 1), "bounded_rows", "m.json")
     fault = CatalogFault("gfx950.bad", "vector_add", BadInput("broken", location="c.json"))
     hurt = replace(catalog, faults=(fault,))
-    names = ["bounded_rows"]
-    assert plan_engine(read, profile, hurt, names).kernels == ()
-    vector = read_model_bytes((DATA / "models/graph-vector.json").read_bytes(), "m.json", library)
-    decode = choose_profile(load_profiles(library, 1), "decode_rows1", "m.json")
-    every = [item.name for item in load_profiles(library, 1)]
+    monkeypatch.setattr(planner, "load_catalog", lambda library, *, derive_pins: hurt)
+    model = (DATA / "models/graph-min.json").read_bytes()
+    assert plan_bytes(DATA / "library", model, "bounded_rows").kernels == ()
+    vector = (DATA / "models/graph-vector.json").read_bytes()
     with pytest.raises(BadInput, match=r"^c.json: broken\nhint: needed by m.json#"):
-        plan_engine(vector, decode, hurt, every)
+        plan_bytes(DATA / "library", vector, "decode_rows1")
 
 
 def test_dense_reasons_come_in_their_order():
@@ -238,8 +216,7 @@ def test_layout_steps():
 
 
 def test_the_engine_id_covers_every_compiled_file():
-    request = CompileRequest(DATA / "models/graph-min.json", "bounded_rows", DATA / "library")
-    found = plan_request(RealDisk(), request)
+    found = plan_file(DATA / "models/graph-min.json", "bounded_rows", DATA / "library")
     documents = engine_documents(found)
     engine = documents["engine.json"]
     assert with_engine_id(engine) == engine
@@ -251,6 +228,6 @@ def test_the_engine_id_covers_every_compiled_file():
 
 
 def test_planning_twice_gives_the_same_bytes():
-    request = CompileRequest(DATA / "models/graph-vector.json", "decode_rows1", DATA / "library")
-    first, second = (engine_files(plan_request(RealDisk(), request)) for _ in range(2))
+    asked = DATA / "models/graph-vector.json", "decode_rows1", DATA / "library"
+    first, second = (engine_files(plan_file(*asked)) for _ in range(2))
     assert first == second

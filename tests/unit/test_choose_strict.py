@@ -9,33 +9,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from planned import plan_bytes
 
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput
 from netra_build.formats.catalogs.catalog import load_catalog
 from netra_build.formats.library import Library
-from netra_build.formats.models.model import read_model_bytes
-from netra_build.formats.plan import EnginePlan
-from netra_build.formats.profiles import choose_profile, load_profiles
-from netra_build.plan.plan import PlanOptions, plan_engine
-from netra_build.plan.session import kernel_abis
+from netra_build.plan.strict import kernel_abis
 
 DATA = Path(__file__).resolve().parents[1] / "data/conformance"
 ROOT = Path(__file__).resolve().parents[2]
 OWN = "manifests/gfx950/models/qwen36_moe_m1.json"
-
-
-def plan(library_root: Path, data: bytes, profile: str, **options: Any) -> EnginePlan:
-    """Plan one model of the given bytes."""
-    library = Library(library_root, RealDisk())
-    model = read_model_bytes(data, "m.json", library)
-    profiles = load_profiles(library, model.tensor_parallel)
-    catalog = load_catalog(library, derive_pins=True)
-    if options.get("strict"):
-        options["abi_by_tactic"] = kernel_abis(library, catalog)
-    chosen = choose_profile(profiles, profile, "m.json")
-    names = [item.name for item in profiles]
-    return plan_engine(model, chosen, catalog, names, PlanOptions(**options))
 
 
 @pytest.fixture
@@ -47,12 +31,14 @@ def own() -> dict[str, Any]:
 def strict_refusal(model: dict[str, Any], profile: str = "decode_m1") -> str:
     """Return the line that refuses our model in a strict plan."""
     with pytest.raises(BadInput) as caught:
-        plan(ROOT, json.dumps(model).encode(), profile, strict=True, allow_experimental=True)
+        plan_bytes(ROOT, json.dumps(model).encode(), profile, strict=True, allow_experimental=True)
     return caught.value.line()
 
 
 def test_our_decode_model_is_planned_strictly(own):
-    found = plan(ROOT, json.dumps(own).encode(), "decode_m1", strict=True, allow_experimental=True)
+    found = plan_bytes(
+        ROOT, json.dumps(own).encode(), "decode_m1", strict=True, allow_experimental=True
+    )
     assert [kernel.tactic.operation for kernel in found.kernels] == [
         "moe_down_reduce",
         "moe_gate_up",
@@ -163,7 +149,7 @@ WEAK_MODELS: list[tuple[str, Callable[[dict[str, Any]], None], str]] = [
 def test_a_strict_plan_refuses_what_the_published_compiler_takes(own, name, edit, wanted):
     edit(own)
     profile = "verify_m8" if name == "another profile" else "decode_m1"
-    lenient = plan(ROOT, json.dumps(own).encode(), profile, allow_experimental=True)
+    lenient = plan_bytes(ROOT, json.dumps(own).encode(), profile, allow_experimental=True)
     assert len(lenient.kernels) == 3
     assert strict_refusal(own, profile) == wanted
 
@@ -185,7 +171,7 @@ def test_strict_rows_fit_the_profile(profile):
     for operation in model["fixed_operation_templates"]:
         operation["profile_names"] = ["verify_rows8", "exact_rows64_batch4"]
     with pytest.raises(BadInput) as caught:
-        plan(library.root, json.dumps(model).encode(), profile, strict=True)
+        plan_bytes(library.root, json.dumps(model).encode(), profile, strict=True)
     assert caught.value.fact in ROWS[profile]
     assert caught.value.line().endswith(ROWS[profile])
 
@@ -235,10 +221,10 @@ def test_a_grid_of_the_batch_needs_a_profile_that_fixes_it(
     if is_masked:
         set_key(record, "masked_grid", True)
     if wanted is None:
-        assert len(plan(folder, data, "one", strict=True).kernels) == 1
+        assert len(plan_bytes(folder, data, "one", strict=True).kernels) == 1
         return
     with pytest.raises(BadInput) as caught:
-        plan(folder, data, "one", strict=True)
+        plan_bytes(folder, data, "one", strict=True)
     assert caught.value.fact == wanted
     assert caught.value.location == "m.json#/graph/operations/0"
 
@@ -254,7 +240,7 @@ def test_every_tactic_of_ours_has_an_abi_record():
 def test_strict_contracts_have_one_record():
     data = (DATA / "models/graph-vector.json").read_bytes()
     with pytest.raises(BadInput) as caught:
-        plan(DATA / "library", data, "decode_rows1", strict=True)
+        plan_bytes(DATA / "library", data, "decode_rows1", strict=True)
     assert caught.value.line() == (
         'm.json#/graph/operations/7: contract "nk_2a3663e3155fc1222081cfa4" has two records,'
         ' the other one for "stage"'

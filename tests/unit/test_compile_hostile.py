@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from planned import plan_file
 
 from netra_build.core.canonical_json import canonical_bytes
 from netra_build.core.disk import RealDisk
@@ -17,7 +18,6 @@ from netra_build.core.folders import publish_folder
 from netra_build.formats.library import open_library
 from netra_build.inspect.validate.engine import validate_engine
 from netra_build.plan.documents import engine_files
-from netra_build.plan.session import CompileRequest, plan_request
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "conformance"
 VALUES: list[Any] = [
@@ -79,10 +79,10 @@ def mutate(document: Any, rng: random.Random) -> Any:
     return document
 
 
-def answer(request: CompileRequest) -> str:
+def answer(model: Path, profile: str, library_root: Path) -> str:
     """Compile and return the line of the refusal, or nothing."""
     try:
-        engine_files(plan_request(RealDisk(), request))
+        engine_files(plan_file(model, profile, library_root))
     except NetraError as error:
         return error.line()
     return ""
@@ -96,8 +96,7 @@ def test_an_edited_model_is_compiled_or_refused(name, profile, tmp_path, seed, i
         rng = random.Random(f"{seed} {name} {number}")
         path = tmp_path / "model.json"
         path.write_text(json.dumps(mutate(json.loads(original), rng)))
-        request = CompileRequest(path, profile, DATA / "library")
-        line = answer(request)
+        line = answer(path, profile, DATA / "library")
         assert line == "" or line.startswith(str(path)), (number, line)
         assert "\n" not in line
         answers.add(line != "")
@@ -115,19 +114,18 @@ def test_an_edited_model_is_compiled_or_refused(name, profile, tmp_path, seed, i
 def test_an_edited_library_is_used_or_refused(name, tmp_path, seed, is_full):
     library = Path(shutil.copytree(DATA / "library", tmp_path / "lib"))
     original = (library / name).read_text()
-    request = CompileRequest(DATA / "models/graph-vector.json", "decode_rows1", library)
     for number in range(150 if is_full else 20):
         rng = random.Random(f"{seed} {name} {number}")
         (library / name).write_text(json.dumps(mutate(json.loads(original), rng)))
-        line = answer(request)
+        line = answer(DATA / "models/graph-vector.json", "decode_rows1", library)
         assert line == "" or line.startswith(str(tmp_path)) or str(DATA) in line, (number, line)
 
 
 @pytest.mark.parametrize("name", ["engine.json", "validation_plan.json", "graph.json"])
 def test_an_edited_engine_is_refused(name, tmp_path, seed, is_full):
-    request = CompileRequest(DATA / "models/graph-vector.json", "decode_rows1", DATA / "library")
+    plan = plan_file(DATA / "models/graph-vector.json", "decode_rows1", DATA / "library")
     engine = tmp_path / "engine"
-    publish_folder(engine, engine_files(plan_request(RealDisk(), request)), (), bool)
+    publish_folder(engine, engine_files(plan), (), bool)
     original = (engine / name).read_text()
     library = open_library(RealDisk(), DATA / "library", ())
     for number in range(150 if is_full else 20):

@@ -8,6 +8,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from planned import plan_file
 
 from netra_build.core.canonical_json import canonical_bytes
 from netra_build.core.disk import RealDisk
@@ -15,7 +16,6 @@ from netra_build.core.errors import BadInput
 from netra_build.formats.library import open_library
 from netra_build.inspect.validate.engine import ValidationOptions, validate_engine
 from netra_build.plan.documents import engine_files, with_engine_id
-from netra_build.plan.session import CompileRequest, plan_request
 
 HERE = Path(__file__).resolve().parents[1] / "data" / "conformance"
 ENGINE = "graph-vector__decode_rows1"
@@ -200,8 +200,8 @@ def test_a_report_without_its_code_object_is_refused(engine):
 
 def test_an_edited_graph_breaks_the_source_hash(tmp_path):
     """Names of unused tensors decide nothing else: only the digest of all files notices."""
-    request = CompileRequest(HERE / "models/graph-vector.json", "decode_rows1", HERE / "library")
-    for name, data in engine_files(plan_request(RealDisk(), request)).items():
+    plan = plan_file(HERE / "models/graph-vector.json", "decode_rows1", HERE / "library")
+    for name, data in engine_files(plan).items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_bytes(data)
     graph = json.loads((tmp_path / "graph.json").read_bytes())

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
+from planned import plan_file
 
 from netra_build.core.disk import RealDisk
 from netra_build.core.folders import publish_folder
 from netra_build.formats.library import open_library
 from netra_build.inspect.validate.engine import validate_engine
 from netra_build.plan.documents import engine_files
-from netra_build.plan.session import CompileRequest, plan_request
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "conformance"
 VECTOR = json.loads((DATA / "models/graph-vector.json").read_text())
@@ -115,8 +115,7 @@ def compiled(model: dict[str, Any], profile: str, placement: str, folder: Path) 
     """Compile, write and return the JSON documents."""
     path = folder / "model.json"
     path.write_text(json.dumps(model))
-    request = CompileRequest(path, profile, DATA / "library", placement=placement)
-    files = engine_files(plan_request(RealDisk(), request))
+    files = engine_files(plan_file(path, profile, DATA / "library", placement=placement))
     publish_folder(folder / "engine", files, (), lambda name: True)
     return {name: json.loads(data) for name, data in files.items() if name.endswith(".json")}
 

@@ -40,13 +40,13 @@ def test_one_that_was_off_stays_off():
 
 def test_a_model_is_compiled_without_it(monkeypatch, tmp_path, capsys):
     seen = []
-    plan_request = compile_command.plan_request
+    plan_engine = compile_command.plan_engine
 
     def watched(*given: object) -> object:
         seen.append(gc.isenabled())
-        return plan_request(*given)
+        return plan_engine(*given)
 
-    monkeypatch.setattr(compile_command, "plan_request", watched)
+    monkeypatch.setattr(compile_command, "plan_engine", watched)
     words = ["--model", str(CONFORMANCE / "models" / "graph-min.json"), "--target", "gfx950"]
     words += ["--profile", "bounded_rows", "--library-root", str(CONFORMANCE / "library")]
     assert main(["compile", *words, "--output", str(tmp_path / "out")]) == 0

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from netra_build.cli.build.published import build_engine
 from netra_build.cli.main import main
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput
-from netra_build.plan.build_objects import build_engine
-from netra_build.plan.engine_folder import EngineFolder
+from netra_build.inspect.validate.engine_folder import EngineFolder
 from netra_build.stages.instantiate import instance_symbols
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "conformance"

@@ -13,7 +13,7 @@ from netra_build.core.errors import BadInput
 from netra_build.formats.catalogs.catalog import load_catalog
 from netra_build.formats.deployment import read_deployment
 from netra_build.formats.library import Library
-from netra_build.plan.deployment import plan_deployment
+from netra_build.plan.deployment import deployment_units
 
 DATA = Path(__file__).resolve().parents[1] / "data/conformance"
 ZEROS = "0" * 64
@@ -42,7 +42,7 @@ def read_and_plan(document: dict[str, Any], *, allow_unlocked: bool = False) -> 
     """Read a recipe and plan it in the vectors' library."""
     deployment = read_deployment(json.dumps(document).encode(), "r.json")
     catalog = load_catalog(Library(DATA / "library", RealDisk()))
-    plan_deployment(deployment, catalog, allow_unlocked=allow_unlocked)
+    deployment_units("r", deployment, catalog, allow_unlocked=allow_unlocked)
 
 
 def refusal(document: dict[str, Any], **options: bool) -> str:
@@ -121,14 +121,15 @@ def test_an_experiment_needs_the_flag_and_no_lock(lock, flag, is_built):
         return
     deployment = read_deployment(json.dumps(document).encode(), "r.json")
     catalog = load_catalog(Library(DATA / "library", RealDisk()))
-    (plan,) = plan_deployment(deployment, catalog, allow_unlocked=flag)
-    assert plan.is_unlocked
+    (unit,) = deployment_units("r", deployment, catalog, allow_unlocked=flag)
+    assert unit.locked_text_sha256 is None
 
 
 def test_members_are_named_by_their_place():
     data = (DATA / "recipes/synthetic.json").read_bytes()
     catalog = load_catalog(Library(DATA / "library", RealDisk()))
-    plans = plan_deployment(read_deployment(data, "r.json"), catalog, allow_unlocked=False)
-    stems = {plan.artifact.name: [stem for stem, _ in plan.instances] for plan in plans}
+    deployment = read_deployment(data, "r.json")
+    units = deployment_units("r", deployment, catalog, allow_unlocked=False)
+    stems = {unit.name: [unit.stem(i) for i in range(len(unit.members))] for unit in units}
     assert stems["conf_vector_add"] == ["conf_vector_add"]
     assert stems["conf_row_scale_pair"] == ["conf_row_scale_pair.0", "conf_row_scale_pair.1"]

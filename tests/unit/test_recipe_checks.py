@@ -13,7 +13,7 @@ from netra_build.formats.build_recipe import ObjectsRecipe
 from netra_build.formats.catalogs.catalog import load_catalog
 from netra_build.formats.library import open_library
 from netra_build.pipeline import objects_graph
-from netra_build.plan.units import recipe_units
+from netra_build.plan.library_units import recipe_units
 
 ROOT = Path(__file__).resolve().parents[2]
 MAKING = {"close", "assemble", "link", "seal", "instantiate", "read"}

@@ -11,7 +11,7 @@ import safetensors
 from relayout_project import FP8, ROW, SHUFFLE, SHUFFLED, SPLIT, Project, shuffled
 
 from netra_build.formats.layout_plan import read_layout_plan
-from netra_build.plan.layout import binding_record, layout_document
+from netra_build.plan.dense import binding_record, layout_document
 
 
 @pytest.fixture

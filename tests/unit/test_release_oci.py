@@ -15,7 +15,7 @@ from netra_build.core.errors import BadInput, NetraError, Refused
 from netra_build.release.archive import Package, write_archive
 from netra_build.release.oci import oci_files, read_oci
 from netra_build.release.opened import open_package
-from netra_build.stages.release import oci as release_oci
+from netra_build.stages import release_package
 
 RECORD = {"format": "netra-release-1", "name": "small", "version": "1.2.0"}
 FILES = {
@@ -85,7 +85,7 @@ def test_a_layout_names_every_blob_by_digest_size_and_type():
 
 
 def test_a_package_comes_back_from_folder_tar_and_archive(tmp_path):
-    tar = release_oci.STAGE.run({"archive": ARCHIVE}, {}, None)["layout"]
+    tar = release_package.OCI.run({"archive": ARCHIVE}, {}, None)["layout"]
     (tmp_path / "x.oci.tar").write_bytes(tar)
     (tmp_path / "x.tar.zst").write_bytes(ARCHIVE)
     write(tmp_path / "x", layout())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from netra_build.core.errors import BadInput
-from netra_build.stages.documents.describe_artifacts import STAGE
+from netra_build.stages.build_result import DESCRIBE
 
 ARTIFACT = {"name": "k", "members": []}
 PARAMETERS = {"artifacts": [ARTIFACT]}
@@ -22,5 +22,5 @@ PARAMETERS = {"artifacts": [ARTIFACT]}
 )
 def test_what_is_no_document_is_refused(data: bytes, refusal: str) -> None:
     with pytest.raises(BadInput) as caught:
-        STAGE.run({"metadata/k.json": data}, PARAMETERS, None)
+        DESCRIBE.run({"metadata/k.json": data}, PARAMETERS, None)
     assert str(caught.value) == refusal

@@ -34,7 +34,9 @@ from netra_build.formats.evidence import evidence_of
 from netra_build.formats.golden import GoldenSource, golden_sources
 from netra_build.formats.library import Library
 from netra_build.formats.vocabulary import TARGET
-from netra_build.plan.units import Unit, tactic_id, tactic_units
+from netra_build.plan.instances import tactic_id
+from netra_build.plan.library_units import tactic_units
+from netra_build.plan.units import Unit
 
 HELP = "print the static resource table of every kernel, or write it to docs/kernels.md"
 DOCUMENT = "docs/kernels.md"

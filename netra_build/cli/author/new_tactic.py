@@ -30,7 +30,7 @@ from netra_build.formats.fields import Fields
 from netra_build.formats.golden import GoldenSource
 from netra_build.formats.library import Library
 from netra_build.formats.vocabulary import FORMAT_CATALOG, TARGET, WAVE_SIZE
-from netra_build.stages.prove_golden import golden_digests
+from netra_build.stages.golden import golden_digests
 
 HELP = "FAMILY NAME: lay out a new tactic, which builds and passes, in a checkout of the project"
 REASON = "laid out by netra new-tactic"

@@ -14,6 +14,7 @@ from netra_build.build.freshness.finished import Finished, confirmed, write_mani
 from netra_build.build.freshness.input_trace import InputTrace, absolute
 from netra_build.build.freshness.up_to_date import forget
 from netra_build.build.graph.product import refuse_unfinished
+from netra_build.cli.build.published import build_engine, refuse_sealed
 from netra_build.cli.build.rebuild import Rebuilt, rebuild
 from netra_build.cli.options import wait_for_build
 from netra_build.cli.places import library_of, toolchain_of
@@ -22,9 +23,11 @@ from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput, NetraError
 from netra_build.core.stamps import process_start_ns
 from netra_build.inspect.validate.engine import verify_engine
-from netra_build.plan.build_objects import build_engine, refuse_sealed
-from netra_build.plan.engine_folder import MANIFEST, EngineFolder
-from netra_build.plan.former_sources import refuse_former_sources
+from netra_build.inspect.validate.engine_folder import (
+    MANIFEST,
+    EngineFolder,
+    refuse_former_sources,
+)
 
 
 def run(options: argparse.Namespace, request: Mapping[str, Any]) -> int:

@@ -12,11 +12,13 @@ from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput
 from netra_build.core.folders import publish_folder
 from netra_build.core.processes import collector_paused
+from netra_build.formats.library import open_library
+from netra_build.formats.models.model import load_model
 from netra_build.formats.vocabulary import PLACEMENTS, TARGET
+from netra_build.inspect.validate.engine_folder import former_files, kept_sources
 from netra_build.plan.documents import engine_files
-from netra_build.plan.expected_files import former_files
-from netra_build.plan.former_sources import kept_sources
-from netra_build.plan.session import CompileRequest, plan_request
+from netra_build.plan.golden import read_golden, with_golden
+from netra_build.plan.plan import PlanOptions, plan_engine
 
 HELP = "turn a model description and a profile into an engine directory"
 
@@ -57,22 +59,22 @@ def _run(options: argparse.Namespace) -> int:
         raise BadInput(
             "unknown target", location="--target", expected=f'"{TARGET}"', got=f'"{options.target}"'
         )
-    request = CompileRequest(
-        model=options.model,
-        profile=options.profile,
-        library_root=options.library_root,
-        golden_root=options.golden_artifact_root,
-        checkpoint_hash=options.checkpoint_hash,
+    disk, root = RealDisk(), options.golden_artifact_root
+    library = open_library(disk, options.library_root, (options.model, *library_anchors()))
+    choices = PlanOptions(
         allow_experimental=options.allow_experimental,
+        checkpoint_hash=options.checkpoint_hash,
         strict=options.strict,
         placement=options.placement,
     )
-    plan = plan_request(RealDisk(), request, library_anchors())
+    plan = plan_engine(library, load_model(options.model, disk, library), options.profile, choices)
+    if root is not None:
+        plan = with_golden(plan, read_golden(plan, root, disk, strict=False))
     files = engine_files(plan)
     for problem in plan.problems:
         print(f"netra: warning: {problem.line()}", file=sys.stderr)
-    kept = {} if options.replace else kept_sources(options.output, RealDisk(), files)
-    former = former_files(options.output, RealDisk())
+    kept = {} if options.replace else kept_sources(options.output, disk, files)
+    former = former_files(options.output, disk)
     publish_folder(
         options.output, files | kept, ("generated",), lambda name: _is_ours(name, former)
     )

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import argparse
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from os.path import normpath
 from pathlib import Path
 
+from netra_build.asm.tools.toolchain import Toolchain
 from netra_build.build.freshness.input_trace import InputTrace, absolute
-from netra_build.build.graph.actions import Graph, Root
+from netra_build.build.graph.actions import Action, Graph, Place, Root
 from netra_build.build.run.execute import Execution, Folders
-from netra_build.build.run.executor import run_graph
+from netra_build.build.run.executor import run_action, run_graph
 from netra_build.cli.options import add_recipe, wait_for_build
 from netra_build.cli.places import library_of, toolchain_of
 from netra_build.core.disk import RealDisk, sealed_folder
@@ -18,6 +21,8 @@ from netra_build.core.errors import BadInput
 from netra_build.formats.build_recipe import ObjectsRecipe
 from netra_build.formats.library import Library
 from netra_build.requests import EngineRequest, engine_graph, find_recipe, objects_graph
+
+WORKERS = 4
 
 HELP = "build a product from nothing, every stage once, without SCons"
 
@@ -73,6 +78,32 @@ def rebuild(
         written = run_graph(execution)
     kept = {path: digest for path, digest in written.items() if not path.startswith(f"{work}/")}
     return Rebuilt(execution, out, kept)
+
+
+def built_files(graph: Graph, source: Path, tools: Toolchain) -> dict[str, bytes]:
+    """Run a graph in a folder that is removed; return the files of its product by name.
+
+    Actions that do not wait for each other run side by side: their programs are other processes.
+    """
+    disk = RealDisk()
+    with sealed_folder() as place, ThreadPoolExecutor(max_workers=WORKERS) as pool:
+        out = place / "out"
+        paths = {Root.SOURCE: source, Root.WORK: place / "work", Root.OUT: out}
+        run = partial(run_action, execution=Execution(graph, Folders(paths), disk, tools))
+        for actions in _levels(graph):
+            list(pool.map(run, actions))
+        return {name: disk.read_bytes(out / name) for name in graph.products(Root.OUT)}
+
+
+def _levels(graph: Graph) -> list[list[Action]]:
+    """Return the actions of a graph in groups, each of which needs only the groups before it."""
+    level_by_place: dict[Place, int] = {}
+    levels: dict[int, list[Action]] = {}
+    for action in graph.actions:
+        level = 1 + max((level_by_place.get(place, 0) for _, place in action.inputs), default=0)
+        level_by_place |= {place: level for _, place in action.outputs}
+        levels.setdefault(level, []).append(action)
+    return [levels[level] for level in sorted(levels)]
 
 
 def _note_sources(execution: Execution, input_trace: InputTrace) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from netra_build.asm.tools.toolchain import Toolchain
 from netra_build.build.graph.product import refuse_unfinished
+from netra_build.cli.build.published import build_engine, refuse_sealed
 from netra_build.cli.options import add_searched_library, add_toolchain, library_anchors, say_kept
 from netra_build.cli.places import toolchain_of
 from netra_build.core.canonical_json import canonical_text
@@ -16,9 +17,7 @@ from netra_build.core.errors import ToolchainFailed
 from netra_build.core.processes import collector_paused
 from netra_build.formats.library import Library, open_library
 from netra_build.inspect.validate.engine import ValidationOptions, verify_engine
-from netra_build.plan.build_objects import build_engine, refuse_sealed
-from netra_build.plan.engine_folder import EngineFolder
-from netra_build.plan.former_sources import refuse_former_sources
+from netra_build.inspect.validate.engine_folder import EngineFolder, refuse_former_sources
 
 HELP = "check an engine directory, and build its code objects on request"
 

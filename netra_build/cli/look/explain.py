@@ -7,7 +7,7 @@ from pathlib import Path
 
 from netra_build.cli.look.inspect_engine import one_of, tree_lines, write_file
 from netra_build.core.disk import RealDisk
-from netra_build.plan.engine_folder import EngineFolder
+from netra_build.inspect.validate.engine_folder import EngineFolder
 
 HELP = "say why each tactic of an engine was chosen or rejected"
 OTHER_OPERATION = "operation mismatch"

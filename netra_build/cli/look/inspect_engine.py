@@ -15,7 +15,7 @@ from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput
 from netra_build.core.terminal import table_text
 from netra_build.formats.fields import Fields
-from netra_build.plan.engine_folder import MANIFEST, EngineFolder
+from netra_build.inspect.validate.engine_folder import MANIFEST, EngineFolder
 
 HELP = "show what an engine directory or a code object holds"
 OPERATION_COLUMNS = ("#", "operation", "runs", "tactic", "maturity", "grid", "block")

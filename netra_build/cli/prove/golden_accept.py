@@ -18,7 +18,7 @@ from netra_build.core.errors import BadInput
 from netra_build.core.nearest import nearest_hint
 from netra_build.formats.golden import ROOT, GoldenSource, read_golden
 from netra_build.formats.library import Library
-from netra_build.stages.prove_golden import golden_digests
+from netra_build.stages.golden import golden_digests
 
 HELP = "accept TACTIC: record the digests of a golden source after it was edited by hand"
 

@@ -32,7 +32,7 @@ from netra_build.release.compression import settings
 from netra_build.release.layout import ENVELOPE
 from netra_build.release.origin import SOURCE_PREFIX, Origin
 from netra_build.releasing import ReleaseRequest, plan_release
-from netra_build.stages.release import record as release_record
+from netra_build.stages import release_package
 
 COLUMNS = "state", "file"
 HELP = "make a release again from its sources and compare every byte"
@@ -121,7 +121,7 @@ def rebuild(library: Library, origin: Origin, tools: Toolchain, golden_root: str
         paths |= {Root.SOURCE: library.root, Root.EXTERNAL: Path(golden_root or ".")}
         execution = Execution(graph, Folders(paths), library.disk, tools)
         refusals = run_what_can(execution)
-        described = next(a for a in graph.actions if a.stage is release_record.STAGE)
+        described = next(a for a in graph.actions if a.stage is release_package.RECORD)
         sources = {
             role.removeprefix(SOURCE_PREFIX): library.read(place.name)
             for role, place in described.inputs

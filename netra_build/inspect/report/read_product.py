@@ -15,7 +15,7 @@ from netra_build.formats.vocabulary import EXECUTE_KERNEL, TARGET
 from netra_build.inspect.report.facts import FileFacts, OperationFacts, ReportFacts, SealFacts
 from netra_build.inspect.report.read_kernels import Files, PlannedObject, document, object_facts
 from netra_build.release.layout import PAGE
-from netra_build.stages.documents.seal_engine import seal_digest
+from netra_build.stages.seal_engine import seal_digest
 
 ENGINE, OBJECTS = "engine", "code objects"
 MANIFEST, SEAL, RESULT, PLAN = (

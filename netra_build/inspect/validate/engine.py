@@ -22,20 +22,23 @@ from netra_build.formats.vocabulary import (
     TARGET,
     WAVE_SIZE,
 )
+from netra_build.inspect.validate.engine_folder import (
+    MANIFEST,
+    EngineFolder,
+    check_inventory,
+    refuse_former_sources,
+)
 from netra_build.inspect.validate.objects import check_objects
 from netra_build.inspect.validate.plan import check_against_library
 from netra_build.inspect.validate.seal import altered_file, check_seal
-from netra_build.plan.documents import (
+from netra_build.plan.documents import SOURCE_DOCUMENTS
+from netra_build.plan.instances import INCLUDES
+from netra_build.plan.manifest import (
     ARTIFACT_FILES,
     COMPILER_NAME,
-    INCLUDES,
-    SOURCE_DOCUMENTS,
     source_hash,
     with_engine_id,
 )
-from netra_build.plan.engine_folder import MANIFEST, EngineFolder
-from netra_build.plan.expected_files import check_inventory
-from netra_build.plan.former_sources import refuse_former_sources
 
 ENGINE_KEYS = (
     "format_version",

@@ -12,21 +12,20 @@ from netra_build.core.canonical_json import Json
 from netra_build.core.errors import BadInput, EvidenceIncomplete, NetraError
 from netra_build.core.json_difference import Difference, first_difference
 from netra_build.formats.catalogs.catalog import load_catalog
-from netra_build.formats.catalogs.tactic import Catalog
 from netra_build.formats.fields import Fields
 from netra_build.formats.library import Library
 from netra_build.formats.models.graph import read_graph
 from netra_build.formats.models.model import Model
 from netra_build.formats.plan import EnginePlan
-from netra_build.formats.profiles import choose_profile, load_profiles
 from netra_build.formats.vocabulary import KIND_TEMPLATE, PLACEMENTS, TARGET
-from netra_build.plan.documents import engine_documents, engine_sources
-from netra_build.plan.engine_folder import MANIFEST, EngineFolder
-from netra_build.plan.expected_files import golden_path
-from netra_build.plan.plan import PlanOptions, plan_engine
-from netra_build.plan.session import kernel_abis
+from netra_build.inspect.validate.engine_folder import MANIFEST, EngineFolder, golden_path
+from netra_build.plan.documents import VALIDATION_PLAN, engine_documents, engine_sources
+from netra_build.plan.golden import with_golden
+from netra_build.plan.instances import find_tactic
+from netra_build.plan.library_units import tactic_units, with_candidates
+from netra_build.plan.plan import PlanOptions, plan_each
 from netra_build.plan.sharing import share_code
-from netra_build.plan.units import Unit, find_tactic, tactic_units, with_candidates
+from netra_build.plan.units import Unit
 
 OPTION_DOCUMENTS = ("memory_plan.json", "explain.json", "graph_recipe.json")
 """Documents that other options (placement, experiments) would give another content."""
@@ -86,34 +85,33 @@ def _plans_or_refusal(engine: EngineFolder, library: Library, strict: bool) -> I
 
 def _plans(engine: EngineFolder, library: Library, strict: bool) -> Iterator[EnginePlan]:
     manifest = engine.fields(MANIFEST)
-    model = _model(engine, manifest)
-    profiles = load_profiles(library, model.tensor_parallel)
-    name = Fields(manifest.array("profiles")[0], manifest.location, "/profiles/0").text("name")
-    profile = choose_profile(profiles, name, manifest.place("profiles"))
-    catalog = load_catalog(library, derive_pins=True)
-    golden = _golden(engine, manifest)
-    for experimental, placement in product(_experiments(manifest), PLACEMENTS):
-        options = PlanOptions(
+    choices = [
+        PlanOptions(
             allow_experimental=experimental,
             checkpoint_hash=manifest.optional_text("checkpoint_hash"),
-            golden=golden,
             strict=strict,
             placement=placement,
-            abi_by_tactic=kernel_abis(library, catalog) if strict else None,
+            derive_pins=True,
         )
-        plan = plan_engine(model, profile, catalog, [item.name for item in profiles], options)
-        plan = share_code(plan) if _shares_code(manifest) else plan
-        yield with_candidates(plan, _beside(engine, library, catalog), catalog)
+        for experimental, placement in product(_experiments(manifest), PLACEMENTS)
+    ]
+    profile = Fields(manifest.array("profiles")[0], manifest.location, "/profiles/0").text("name")
+    model, golden = _model(engine, manifest), _golden(engine, manifest)
+    for plan in plan_each(library, model, profile, choices, manifest.place("profiles")):
+        shared = share_code(plan) if _shares_code(manifest) else plan
+        yield with_candidates(library, with_golden(shared, golden), _beside(engine, library))
 
 
-def _beside(engine: EngineFolder, library: Library, catalog: Catalog) -> list[Unit]:
+def _beside(engine: EngineFolder, library: Library) -> list[Unit]:
     """Return the units of the tactics that were built beside the engine, never selected."""
     names: dict[str, Fields] = {}
-    for candidate in engine.fields("validation_plan.json").objects("candidates"):
+    for candidate in engine.fields(VALIDATION_PLAN).objects("candidates"):
         if candidate.value.get("selected") is False:
             name = candidate.text("tactic").removeprefix(f"{TARGET}.")
             names.setdefault(name, candidate)
-    units: list[Unit] = []
+    if not names:
+        return []
+    catalog, units = load_catalog(library, derive_pins=True), []
     for name, candidate in names.items():
         try:
             tactic = find_tactic(catalog, name, candidate.place("tactic"))
@@ -154,8 +152,8 @@ def _model(engine: EngineFolder, manifest: Fields) -> Model:
     )
 
 
-def _golden(engine: EngineFolder, manifest: Fields) -> dict[str, bytes] | None:
-    """Return the materialized golden objects by file name, or None when none is."""
+def _golden(engine: EngineFolder, manifest: Fields) -> dict[str, bytes]:
+    """Return the materialized golden objects by file name."""
     found: dict[str, bytes] = {}
     for artifact in manifest.objects("golden_artifacts"):
         path = golden_path(artifact)
@@ -171,7 +169,7 @@ def _golden(engine: EngineFolder, manifest: Fields) -> dict[str, bytes] | None:
                     got=engine.sha256(path),
                 )
             found[path.removeprefix("hsaco/")] = engine.read(path)
-    return found or None
+    return found
 
 
 @dataclass(frozen=True)
@@ -199,7 +197,7 @@ def _first_lie(engine: EngineFolder, plan: EnginePlan) -> _Lie | None:
         expected = documents[name]
         if name == MANIFEST:
             _forget(expected, actual_document)
-        elif name == "validation_plan.json":
+        elif name == VALIDATION_PLAN:
             _forget_progress(engine, expected, actual_document)
         difference = first_difference(expected, actual_document)
         if difference is not None:
@@ -221,7 +219,7 @@ def _forget_progress(
     engine: EngineFolder, expected: dict[str, Json], actual: dict[str, Json]
 ) -> None:
     """Leave aside how far the validation plan has come, once its words are known ones."""
-    fields = Fields(actual, engine.location("validation_plan.json"))
+    fields = Fields(actual, engine.location(VALIDATION_PLAN))
     for key, words in STATUS_WORDS.items():
         fields.word(key, words)
     for candidate in fields.objects("candidates"):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from netra_build.core.canonical_json import Json
 from netra_build.formats.fields import Fields
-from netra_build.plan.engine_folder import SEAL, EngineFolder
-from netra_build.stages.documents.emit_validation import (
+from netra_build.inspect.validate.engine_folder import SEAL, EngineFolder
+from netra_build.stages.engine_documents import (
     cross_assembly,
     equivalence_status,
     static_status,

@@ -19,8 +19,8 @@ from netra_build.core.json_difference import first_difference
 from netra_build.formats.fields import Fields
 from netra_build.formats.launch import read_launch
 from netra_build.formats.vocabulary import TARGET
-from netra_build.plan.documents import INCLUDES
-from netra_build.plan.engine_folder import EngineFolder
+from netra_build.inspect.validate.engine_folder import EngineFolder
+from netra_build.plan.instances import INCLUDES
 from netra_build.stages.check_numerics import FORMAT as NUMERICS_FORMAT
 from netra_build.stages.check_numerics import SCOPE
 from netra_build.stages.equivalence import compare, read_side

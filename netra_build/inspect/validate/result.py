@@ -16,11 +16,10 @@ from netra_build.core.errors import BadInput
 from netra_build.core.json_difference import first_difference
 from netra_build.formats.fields import Fields
 from netra_build.inspect.validate.reports import check_numerics
-from netra_build.plan.documents import INCLUDES
+from netra_build.plan.instances import INCLUDES
 from netra_build.release.kernels import RESULT, KernelRow, kernel_rows, read_as_ours
 from netra_build.release.layout import CODE_OBJECTS
-from netra_build.stages import check_object, equivalence, read_object
-from netra_build.stages.documents import describe_artifacts, emit_result
+from netra_build.stages import build_result, check_object, equivalence, read_object
 
 Files = Mapping[str, bytes]
 MEMBER_KEYS = ("name", "tactic", "tactic_id", "contract_id", "maturity", "symbol", "source")
@@ -214,9 +213,9 @@ def _check_document(files: Files, rows: list[KernelRow]) -> None:
         }
         for artifact in stated["artifacts"]
     ]
-    described = describe_artifacts.run(inputs, {"artifacts": artifacts}, None)
+    described = build_result.describe(inputs, {"artifacts": artifacts}, None)
     given = {"deployment": stated["deployment"]}
-    written = emit_result.run(described, given, _as_tools(stated["toolchain"]))["result"]
+    written = build_result.join_parts(described, given, _as_tools(stated["toolchain"]))["result"]
     difference = first_difference(parse_object(written, RESULT), stated)
     if difference is not None:
         raise BadInput(

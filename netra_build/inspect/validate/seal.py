@@ -8,9 +8,9 @@ from netra_build.core.digests import content_digest
 from netra_build.core.errors import BadInput, NetraError
 from netra_build.core.json_difference import first_difference
 from netra_build.formats.fields import Fields
-from netra_build.plan.documents import INCLUDES
-from netra_build.plan.engine_folder import MANIFEST, SEAL, EngineFolder
-from netra_build.stages.documents.seal_engine import FORMAT, kernel_row, seal_digest
+from netra_build.inspect.validate.engine_folder import MANIFEST, SEAL, EngineFolder
+from netra_build.plan.instances import INCLUDES
+from netra_build.stages.seal_engine import FORMAT, kernel_row, seal_digest
 
 DIGEST_KEYS = ("sha256", "blake3", "size_bytes")
 KEYS = (

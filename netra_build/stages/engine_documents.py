@@ -1,4 +1,7 @@
-"""Validation plan: what has been proven of each candidate, from the reports that prove it."""
+"""Documents of an engine directory: as planned, or with what the build has found out.
+
+The manifest gains the digest of every code object, the validation plan what its reports prove.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,32 @@ from collections.abc import Sequence
 from typing import Any
 
 from netra_build.build.graph.actions import Inputs, Outputs, Parameters, Stage
-from netra_build.core.canonical_json import canonical_bytes, parse_object
+from netra_build.core.canonical_json import canonical_bytes, parse_object, stable_hash
+from netra_build.core.digests import sha256_hex
 from netra_build.core.errors import EvidenceIncomplete
 
 
-def run(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
+def emit(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
+    """Return the parameter ``document`` under the role ``document``."""
+    return {"document": canonical_bytes(parameters["document"])}
+
+
+def emit_manifest(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
+    """Return ``engine.json`` under the role ``document``.
+
+    Inputs are the sealed code objects by their name inside the engine directory. Every kernel
+    operation gains ``hsaco_sha256``, and the id is taken anew (published format, section 9.2).
+    """
+    engine = copy.deepcopy(parameters["document"])
+    for operation in engine["operations"]:
+        if operation.get("hsaco") in inputs:
+            operation["hsaco_sha256"] = sha256_hex(inputs[operation["hsaco"]])
+    engine.pop("engine_id", None)
+    engine["engine_id"] = "ne_" + stable_hash(engine)[:24]
+    return {"document": canonical_bytes(engine)}
+
+
+def emit_validation(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
     """Return ``validation_plan.json`` under the role ``document``.
 
     Inputs: ``conform:``, ``checks:`` and, with a golden source, ``equivalence:SYMBOL``
@@ -59,4 +83,6 @@ def cross_assembly(candidates: Sequence[dict[str, Any]]) -> str:
     return "passed" if all(proven) else "not_run"
 
 
-STAGE = Stage("validation", "VALID", __name__, run)
+EMIT = Stage("emit", "EMIT", __name__, emit, is_kept=False)
+MANIFEST = Stage("engine", "ENGINE", __name__, emit_manifest)
+VALIDATION = Stage("validation", "VALID", __name__, emit_validation)

@@ -1,4 +1,7 @@
-"""Take golden: accept a code object that a user brings only as the one that was measured."""
+"""Golden code objects: those made of a golden source, and those that a user brings.
+
+The one is held against the digests on its record, the other against what its model says of it.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,47 @@ from collections.abc import Mapping
 from typing import Any
 
 from netra_build.asm.objects.code_object import kernel_and_metadata, read_code_object
+from netra_build.asm.objects.metadata import normalised
 from netra_build.build.graph.actions import Inputs, Outputs, Parameters, Stage
-from netra_build.core.canonical_json import Json
+from netra_build.core.canonical_json import Json, canonical_bytes, parse_object, stable_hash
 from netra_build.core.digests import sha256_hex
 from netra_build.core.errors import Refused
+
+FORMAT = "netra-golden-1"
+DIGESTS = ("text_sha256", "descriptor_sha256", "metadata_sha256")
+
+
+def golden_digests(data: bytes, symbol: str, location: str) -> dict[str, str]:
+    """Return the three digests of one kernel: ``.text``, descriptor and normalised metadata."""
+    code = read_code_object(data, location)
+    kernel = code.kernel(symbol, location)
+    return {
+        "text_sha256": sha256_hex(code.text),
+        "descriptor_sha256": sha256_hex(kernel.descriptor.normalised()),
+        "metadata_sha256": stable_hash(normalised(dict(code.metadata))),
+    }
+
+
+def prove(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
+    """Return the digests as a record; raise ``Refused`` when the record on file differs.
+
+    Inputs: ``hsaco`` (sealed golden code object) and ``expect`` (its ``expect.json``).
+    Parameters: ``symbol``, ``tactic``, ``expect`` (name of the record).
+    """
+    location = parameters["expect"]
+    expect: dict[str, Json] = parse_object(inputs["expect"], location)
+    digests = golden_digests(inputs["hsaco"], parameters["symbol"], location)
+    for name in DIGESTS:
+        if expect.get(name) != digests[name]:
+            raise Refused(
+                f"golden source of {parameters['tactic']} does not give the recorded {name}",
+                location=location,
+                expected=expect.get(name),
+                got=digests[name],
+                hint=f"after an edit by hand: netra golden accept {parameters['tactic']} "
+                "--reason TEXT",
+            )
+    return {"digests": canonical_bytes({"format": FORMAT, **digests})}
 
 
 def check_golden_object(data: bytes, wanted: Mapping[str, Json], location: str) -> None:
@@ -37,7 +77,7 @@ def check_golden_object(data: bytes, wanted: Mapping[str, Json], location: str) 
         _same(f"launch block of {kernel.symbol}", f"at most {most}", block, location)
 
 
-def run(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
+def take(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
     """Return the object unchanged under the role ``hsaco``."""
     check_golden_object(inputs["object"], parameters["wanted"], parameters["location"])
     return {"hsaco": inputs["object"]}
@@ -48,4 +88,5 @@ def _same(what: str, expected: object, got: object, location: str) -> None:
         raise Refused(f"{what} differs", location=location, expected=expected, got=got)
 
 
-STAGE = Stage("take_golden", "TAKE", __name__, run)
+PROVE = Stage("golden", "GOLD", __name__, prove)
+TAKE = Stage("take_golden", "TAKE", __name__, take)

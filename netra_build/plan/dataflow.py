@@ -1,21 +1,58 @@
-"""Which buffers a plan needs: temporaries of the graph and private workspaces."""
+"""What the graph of a model asks for: where operations stand, what they wait for, their buffers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from netra_build.core.canonical_json import Json
+from netra_build.core.canonical_json import Json, lower
 from netra_build.core.errors import BadInput
+from netra_build.formats.fields import Fields
 from netra_build.formats.launch import Workspace
-from netra_build.formats.models.graph import Operation, Tensor
+from netra_build.formats.models.graph import Graph, Operation, Tensor
 from netra_build.formats.models.model import Model
 from netra_build.formats.plan import BufferRequest
 from netra_build.formats.profiles import Profile
 from netra_build.formats.vocabulary import DTYPE_BYTES, UINT64_MAX
-from netra_build.plan.place import operation_place
 
 ALIGNMENT = 256
 CALLER = "caller_binding"
+
+
+def operation_place(model: Model, index: int, operation: Operation) -> str:
+    """Return the location of an operation: its pointer in a graph, else its name."""
+    if model.graph_pointer is not None:
+        return f"{model.location}#{model.graph_pointer}/operations/{index}"
+    return f'{model.location} operation "{operation.name}"'
+
+
+def attribute_fields(model: Model, index: int, operation: Operation) -> Fields:
+    """Return the attributes of an operation for typed reading."""
+    value: Json = lower(operation.attributes)
+    if model.graph_pointer is not None:
+        pointer = f"{model.graph_pointer}/operations/{index}/attributes"
+        return Fields(value, model.location, pointer)
+    return Fields(value, f'{model.location} operation "{operation.name}"')
+
+
+def dependencies(graph: Graph) -> tuple[tuple[int, ...], ...]:
+    """Return, per operation, the sorted operations it waits for (RAW, WAW and WAR)."""
+    writer: dict[str, int] = {}
+    readers: dict[str, list[int]] = {}
+    tensors = graph.tensor_by_name
+    result = []
+    for index, operation in enumerate(graph.operations):
+        inputs = {tensors[name].storage_name for name in operation.inputs}
+        outputs = {tensors[name].storage_name for name in operation.outputs}
+        waits = {writer[name] for name in inputs | outputs if name in writer}
+        for name in outputs:
+            waits.update(readers.get(name, ()))
+        result.append(tuple(sorted(waits - {index})))
+        for name in inputs:
+            readers.setdefault(name, []).append(index)
+        for name in outputs:
+            writer[name] = index
+            readers[name] = []
+    return tuple(result)
 
 
 def caller_bound_tensors(model: Model) -> frozenset[str]:

@@ -1,0 +1,69 @@
+"""Golden code objects that a plan names, and what a user brings for them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from netra_build.core.canonical_json import Json
+from netra_build.core.digests import sha256_hex
+from netra_build.core.disk import Disk, confined_path
+from netra_build.core.errors import BadInput
+from netra_build.formats.contracts import GoldenContract
+from netra_build.formats.plan import EnginePlan
+from netra_build.stages.golden import check_golden_object
+
+
+@dataclass(frozen=True)
+class GoldenObject:
+    """A code object that a user brings: its file name and what it must be."""
+
+    name: str
+    wanted: Mapping[str, Json]
+
+
+def golden_objects(plan: EnginePlan) -> tuple[GoldenObject, ...]:
+    """Return the golden code objects that a plan names, by file name."""
+    found = {}
+    for operation in plan.operations:
+        contract = operation.selection.contract
+        if isinstance(contract, GoldenContract):
+            wanted: dict[str, Json] = {
+                "sha256": contract.hsaco_sha256,
+                "symbol": contract.symbol,
+                "kernarg_size": contract.kernarg_size,
+                "lds_bytes": contract.launch.lds_bytes,
+                "block": contract.launch.work_items,
+            }
+            found[contract.hsaco_name] = GoldenObject(contract.hsaco_name, wanted)
+    return tuple(found[name] for name in sorted(found))
+
+
+def read_golden(plan: EnginePlan, root: Path, disk: Disk, *, strict: bool) -> dict[str, bytes]:
+    """Return the golden code objects of a plan by file name, as they lie in the folder ``root``.
+
+    Raises ``BadInput`` when one is missing or has another digest than the model states; with
+    ``strict`` ``Refused`` for one of other bytes or that says something else of itself.
+    """
+    found = {}
+    for item in golden_objects(plan):
+        location = f"{root}/{item.name}"
+        data = disk.read_bytes(confined_path(root, item.name, location))
+        if strict:
+            check_golden_object(data, item.wanted, location)
+        elif (actual := sha256_hex(data)) != item.wanted["sha256"]:
+            raise BadInput(
+                "golden code object has another digest",
+                location=location,
+                expected=item.wanted["sha256"],
+                got=actual,
+            )
+        found[item.name] = data
+    return found
+
+
+def with_golden(plan: EnginePlan, data_by_name: Mapping[str, bytes]) -> EnginePlan:
+    """Return the plan with the bytes of the golden code objects that are to be copied."""
+    golden = [replace(a, data=data_by_name.get(a.path.rpartition("/")[2])) for a in plan.golden]
+    return replace(plan, golden=tuple(golden))

@@ -1,1 +1,0 @@
-"""Stages that write documents of a product."""

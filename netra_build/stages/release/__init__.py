@@ -1,1 +1,0 @@
-"""Stages that make a release package."""

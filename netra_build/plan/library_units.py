@@ -14,10 +14,10 @@ from netra_build.formats.abi import KernelAbi, read_abi
 from netra_build.formats.build_recipe import (
     GOLDEN_REQUIRED,
     EngineRecipe,
-    MemberRecipe,
     ObjectsRecipe,
 )
 from netra_build.formats.catalogs.tactic import Catalog, FixedTactic
+from netra_build.formats.deployment import MemberRecipe
 from netra_build.formats.evidence import has_evidence, require_evidence
 from netra_build.formats.golden import GoldenSource, golden_sources, match_golden
 from netra_build.formats.library import Library

@@ -13,7 +13,7 @@ import SCons.CacheDir
 
 from netra_build.build.cache.store import Store
 from netra_build.build.freshness.freshness import Decision
-from netra_build.build.record.run_file import Noted
+from netra_build.build.record.run_file import Line
 from netra_build.build.record.run_record import Pending
 from netra_build.build.run import executor
 from netra_build.build.run.action_log import ActionLog, pending_run
@@ -39,7 +39,7 @@ class Answer(NamedTuple):
 
     outcome: Outcome | None
     """What came of the action; None if the store does not have it."""
-    noted: Noted | None
+    noted: Line | None
     """What is to go on record of the run."""
     trouble: str
     """Why the store takes nothing more, if so."""

@@ -9,8 +9,7 @@ import time
 from collections.abc import Callable
 from typing import Any, TextIO
 
-from netra_build.build.explain.progress import progress_line
-from netra_build.build.record.tally import Tally
+from netra_build.build.record.tally import Tally, progress_line
 
 ERASE = "\r\x1b[K"
 REDRAW_SECONDS = 0.2

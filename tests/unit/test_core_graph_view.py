@@ -13,7 +13,7 @@ from netra_build.build.explain.graph_view import GraphView, graph_view
 from netra_build.build.explain.reasons import Cause, Reason
 from netra_build.build.explain.upcoming import State, Verdict
 from netra_build.build.graph.actions import Place, Root, Stage
-from netra_build.build.record.run_entry import Entry, Output, Run
+from netra_build.build.record.run_file import Entry, Output, Run
 from netra_build.cli.look.graph import dot_text, html_text, plain_lines, print_tree
 
 STAGE = Stage("work", "WORK", "netra_build.core.nearest", lambda i, p, t: {})

@@ -6,8 +6,7 @@ import io
 
 import pytest
 
-from netra_build.build.explain.progress import duration_text, progress_line
-from netra_build.build.record.tally import Ending, Tally
+from netra_build.build.record.tally import Ending, Tally, duration_text, progress_line
 from netra_build.scons.live import ClearingStream, LiveLine, can_be_redrawn
 
 

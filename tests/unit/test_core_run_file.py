@@ -9,9 +9,7 @@ from pathlib import Path
 import pytest
 from workshop import Workshop
 
-from netra_build.build.record.run_entry import Head
-from netra_build.build.record.run_file import read_state
-from netra_build.build.record.run_heads import heads_document, read_heads
+from netra_build.build.record.run_file import Line, State, read_state, state_bytes
 from netra_build.build.record.run_record import KEPT_BUILDS, RunRecord
 from netra_build.build.run.executor import run_action
 from netra_build.core.disk import RealDisk
@@ -71,40 +69,35 @@ def test_what_is_gone_is_kept_for_a_while(shop: Workshop) -> None:
     assert [entry.stage for entry in shop.execution().runs.entries()] == ["double"]
 
 
-HEADS: dict[str, list] = {
-    "outputs": ["a", "b", "c"],
-    "counts": [2, 1],
-    "kinds": [["g", "s", "c", "t"]],
-    "kind": [0, 0],
-    "subjects": ["one", "other"],
-    "last": [1, 2],
-}
+HEADS: list[list] = [
+    [["a", "b"], "g", "s", "one", 1, "c", "t"],
+    [["c"], "g", "s", "other", 2, "c", "t"],
+]
 
 
-def heads_read(shop: Workshop, heads: str) -> list[Head]:
+def heads_read(shop: Workshop, heads: str) -> list[tuple]:
     """Return the heads in a record of two actions whose second line this is."""
     first, _, *rest = path_of(shop).read_text().splitlines()
     path_of(shop).write_text("\n".join([first, heads, *rest]) + "\n")
-    return [line.head for line in read_state(path_of(shop).read_bytes()).lines]
+    return [line[:-1] for line in read_state(path_of(shop).read_bytes()).lines]
 
 
-def test_heads_are_read_from_their_columns(shop: Workshop) -> None:
-    found = heads_read(shop, json.dumps(HEADS))
-    assert found == [
-        Head(("a", "b"), "g", "s", "one", 1, "c", "t"),
-        Head(("c",), "g", "s", "other", 2, "c", "t"),
+def test_heads_are_read(shop: Workshop) -> None:
+    assert heads_read(shop, json.dumps(HEADS)) == [
+        (("a", "b"), "g", "s", "one", 1, "c", "t"),
+        (("c",), "g", "s", "other", 2, "c", "t"),
     ]
 
 
-def test_heads_of_several_kinds_come_back() -> None:
-    heads = [
-        Head(("a",), "g", "s", "t", 1, "c", "t"),
-        Head(("b", "c"), "g", "other", "u", 2, "c", "t"),
-        Head(("d",), "g", "s", "v", 3, "c", "t2"),
-        Head(("e",), "g", "s", "w", 3, "c", "t"),
+def test_lines_of_several_kinds_come_back() -> None:
+    lines = [
+        Line(("a",), "g", "s", "t", 1, "c", "t", b"1"),
+        Line(("b", "c"), "g", "other", "u", 2, "c", "t", b"{}"),
+        Line(("d",), "g", "s", "v", 3, "c", "t2", b""),
+        Line(("e",), "g", "s", "w", 3, "c", "t", b"unread"),
     ]
-    assert read_heads(json.loads(json.dumps(heads_document(heads)))) == heads
-    assert read_heads(heads_document([])) == []
+    assert read_state(state_bytes(State(3, lines=lines))).lines == lines
+    assert read_state(state_bytes(State(3))).lines == []
 
 
 @pytest.mark.parametrize("line", ["", "{}", "[]", "3", "[" * 100_000, "\udcff"])
@@ -114,54 +107,52 @@ def test_a_line_of_heads_that_cannot_be_read_is_a_damaged_record(shop: Workshop,
     damaged = line.encode("utf-8", "surrogateescape")
     path_of(shop).write_bytes(b"\n".join([first, damaged, *rest]) + b"\n")
     state = read_state(path_of(shop).read_bytes())
-    assert (state.lines, state.builds) == ([], 0)
+    assert (list(state.lines), state.builds) == ([], 0)
 
 
 @pytest.mark.parametrize(
-    ("key", "value"),
+    ("index", "value"),
     [
-        ("outputs", "abc"),
-        ("outputs", ["a", "b"]),
-        ("outputs", ["a", "b", "c", "d"]),
-        ("outputs", ["a", "b", 3]),
-        ("outputs", ["a", "b", "\ud800"]),
-        ("counts", [2]),
-        ("counts", [3, 0]),
-        ("counts", [4, -1]),
-        ("counts", [2, True]),
-        ("counts", {}),
-        ("kinds", []),
-        ("kinds", [["g", "s", "c"]]),
-        ("kinds", [["g", "s", "c", 3]]),
-        ("kinds", [["g", "s", "c", "\udcff"]]),
-        ("kinds", ["gsct"]),
-        ("kind", [0]),
-        ("kind", [0, 1]),
-        ("kind", [0, -1]),
-        ("kind", [0, False]),
-        ("kind", [0, 0.0]),
-        ("kind", 0),
-        ("subjects", ["one"]),
-        ("subjects", ["one", 3]),
-        ("last", [1]),
-        ("last", [1, "2"]),
-        ("last", [1, 1.5]),
-        ("last", [1, -1]),
-        ("last", [1, True]),
-        ("last", [1, 10**4000]),
-        ("last", [1, []]),
-        ("last", None),
+        (0, "abc"),
+        (0, []),
+        (0, {"c": 1}),
+        (0, ["c", 3]),
+        (0, ["c", "\ud800"]),
+        (0, None),
+        (1, 3),
+        (1, "\udcff"),
+        (2, ["s"]),
+        (3, 3),
+        (3, None),
+        (4, "2"),
+        (4, 1.5),
+        (4, -1),
+        (4, True),
+        (4, 10**4000),
+        (4, []),
+        (4, None),
+        (5, 3),
+        (6, "\udcff"),
     ],
 )
 def test_heads_of_another_form_are_a_damaged_record(
-    shop: Workshop, key: str, value: object
+    shop: Workshop, index: int, value: object
 ) -> None:
     sys.set_int_max_str_digits(0)
     try:
-        line = json.dumps({**HEADS, key: value})
+        line = json.dumps([HEADS[0], [*HEADS[1][:index], value, *HEADS[1][index + 1 :]]])
     finally:
         sys.set_int_max_str_digits(4300)
     assert heads_read(shop, line) == []
+
+
+@pytest.mark.parametrize(
+    "heads", [HEADS[:1], [*HEADS, HEADS[1]], [HEADS[0], HEADS[1][:6]], [HEADS[0], [*HEADS[1], "x"]]]
+)
+def test_heads_that_are_too_few_or_too_many_are_a_damaged_record(
+    shop: Workshop, heads: list
+) -> None:
+    assert heads_read(shop, json.dumps(heads)) == []
 
 
 @pytest.mark.parametrize(

@@ -172,7 +172,7 @@ def test_a_run_that_was_asked_for_without_need(shop: Workshop) -> None:
     assert shop.why()[-1] == "    asked to run always"
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"format":"netra-runs-2"}'])
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"format":"netra-runs-3"}'])
 def test_a_lost_or_damaged_record_is_a_reason(shop: Workshop, text: str) -> None:
     (shop.folder / "work/runs.json").write_text(text)
     assert shop.ahead() == ["netra: 0 would run, 0 may run, 0 up to date, 2 not on record"]

@@ -24,7 +24,7 @@ REQUEST = {
 def record(folder: Path, **requests: Any) -> Path:
     """Write a record of runs with these requests; return the build folder."""
     document = {
-        "format": "netra-runs-2",
+        "format": "netra-runs-3",
         "builds": 1,
         "codes": {},
         "tools": {},
@@ -32,10 +32,7 @@ def record(folder: Path, **requests: Any) -> Path:
     }
     path = folder / "build/work/runs.json"
     path.parent.mkdir(parents=True)
-    heads: dict[str, list[object]] = {
-        key: [] for key in ("outputs", "counts", "kinds", "kind", "subjects", "last")
-    }
-    path.write_text(f"{json.dumps(document)}\n{json.dumps(heads)}\n")
+    path.write_text(f"{json.dumps(document)}\n[]\n")
     return folder / "build"
 
 

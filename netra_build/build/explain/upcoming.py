@@ -10,7 +10,7 @@ from netra_build.build.digests.ingredients import ingredients_of
 from netra_build.build.explain.reasons import FORGOTTEN, Cause, Reason
 from netra_build.build.freshness.freshness import Freshness
 from netra_build.build.graph.actions import Action, Place
-from netra_build.build.record.run_entry import Entry
+from netra_build.build.record.run_file import Entry
 from netra_build.build.record.tally import Paths
 from netra_build.build.run.execute import Execution
 from netra_build.core.digests import blake3_hex

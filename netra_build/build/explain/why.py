@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from netra_build.build.digests.ingredients import shown_digest
 from netra_build.build.explain.reasons import TEXTS, Cause, Reason
 from netra_build.build.explain.upcoming import TO_COME, State, Verdict
-from netra_build.build.record.run_entry import Entry
+from netra_build.build.record.run_file import Entry
 from netra_build.build.record.run_record import RunRecord
 from netra_build.core.canonical_json import Json
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from time import perf_counter
@@ -18,8 +18,16 @@ from typing import Any
 from netra_build.build.digests.ingredients import Ingredients
 from netra_build.build.explain.reasons import Reason
 from netra_build.build.graph.actions import Action
-from netra_build.build.record.run_entry import Entry, Output, Run
-from netra_build.build.record.run_file import Line, Noted, State, noted_of, read_state, state_bytes
+from netra_build.build.record.run_file import (
+    Entry,
+    Line,
+    Output,
+    Run,
+    State,
+    line_of,
+    read_state,
+    state_bytes,
+)
 from netra_build.build.record.tally import Ending, Paths
 from netra_build.core.canonical_json import Json
 from netra_build.core.disk import Disk
@@ -58,12 +66,12 @@ class RunRecord:
         """Return the entry of the action that made a file last."""
         with self._lock:
             line = self._lines.get(path)
-            return line.entry if line is not None else None
+            return self._state.entry(line) if line is not None else None
 
     def entries(self) -> tuple[Entry, ...]:
         """Return all entries, in the order of their first outputs."""
         with self._lock:
-            found = [line.entry for line in self._ordered()]
+            found = [self._state.entry(line) for line in self._ordered()]
         return tuple(entry for entry in found if entry is not None)
 
     def ask(self, folder: str, request: Json) -> None:
@@ -84,11 +92,11 @@ class RunRecord:
         with self._lock:
             self._asked.update(requests)
             self._forget(unlike)
-            for head in [line.head for line in self._ordered()]:
-                path = head.outputs[0]
+            for line in self._ordered():
+                path = line.outputs[0]
                 is_beside = path not in made and path.rpartition("/")[0] in folders
-                if is_beside and head.graph in graphs:
-                    self._forget(head.outputs)
+                if is_beside and line.graph in graphs:
+                    self._forget(line.outputs)
             self._is_changed = True
 
     def asked(self) -> dict[str, Json]:
@@ -102,7 +110,8 @@ class RunRecord:
     def predecessors(self, graph: str, stage: str, subject: str) -> tuple[Entry, ...]:
         """Return what was known of one graph's actions of this stage and subject at the start."""
         with self._lock:
-            found = [line.entry for line in self._by_subject.get((graph, stage, subject), ())]
+            lines = self._by_subject.get((graph, stage, subject), ())
+            found = [self._state.entry(line) for line in lines]
         return tuple(entry for entry in found if entry is not None)
 
     def knows(self, path: str) -> bool:
@@ -119,25 +128,31 @@ class RunRecord:
 
     def done(self, pending: Pending, digests: Mapping[str, str], how: Ending) -> None:
         """Record a run that succeeded; ``digests`` are the BLAKE3 of its outputs by path."""
-        with self._lock:
-            self._put(self._state.line(self._entry_of(pending, digests, how)))
+        made_from = pending.ingredients
+        self.note(self.noted(pending, digests, how), made_from.code, made_from.tools)
 
-    def noted(self, pending: Pending, digests: Mapping[str, str], how: Ending) -> Noted:
+    def noted(self, pending: Pending, digests: Mapping[str, str], how: Ending) -> Line:
         """Return what ``done`` would record, for the process that this one is a copy of."""
         with self._lock:
-            return noted_of(self._entry_of(pending, digests, how))
+            return line_of(self._entry_of(pending, digests, how))
 
-    def note(self, noted: Noted, code: Mapping[str, str], tools: Mapping[str, str]) -> None:
-        """Record what a copy of this process has ``noted``, of a run with this code and tools."""
+    def note(self, noted: Line, code: Mapping[str, str], tools: Mapping[str, str]) -> None:
+        """Record what was ``noted``, perhaps in a copy of this process, of this code and tools.
+
+        Another output of an action whose outputs it takes keeps its entry until it is made anew, or
+        the record is written: the reasons of an action do not depend on which ran before it.
+        """
         with self._lock:
-            self._put(self._state.noted_line(noted, code, tools))
+            self._state.codes[noted.code_key] = dict(code)
+            self._state.tools[noted.tools_key] = dict(tools)
+            self._lines.update(dict.fromkeys(noted.outputs, noted))
+            self._is_changed = self._has_run = True
 
     def _entry_of(self, pending: Pending, digests: Mapping[str, str], how: Ending) -> Entry:
         """Return the entry of an action that has just run."""
         ms = round((self.clock() - pending.began) * 1000, 2)
         build = self._state.builds + 1
-        line = self._lines.get(pending.outputs[0])
-        old = line.entry if line is not None else None
+        old = self.entry(pending.outputs[0])
         outputs = _outputs(pending, digests, old, build)
         runs = dict(old.runs) if old is not None else {}
         runs[build] = Run(how.value, ms, pending.reasons)
@@ -153,17 +168,6 @@ class RunRecord:
             {number: run for number, run in runs.items() if number in kept},
         )
 
-    def _put(self, line: Line) -> None:
-        """Take a line in the place of those that its outputs had.
-
-        Another output of one of those has it until it is made anew, or the record is written: the
-        reasons of an action do not depend on which others have run before it.
-        """
-        for former in {self._lines[path] for path in line.head.outputs if path in self._lines}:
-            former.let_go()  # whoever asks for it may still have it
-        self._lines.update(dict.fromkeys(line.head.outputs, line))
-        self._is_changed = self._has_run = True
-
     def save(self) -> None:
         """Write the record if something ran or was restored since it was read."""
         with self._lock:
@@ -171,8 +175,8 @@ class RunRecord:
                 return
             builds = self._state.builds + self._has_run
             kept = [line for line in self._ordered() if self._is_kept(line, builds)]
-            data = state_bytes(self._state, builds, self.requests(), kept)
-            self.disk.write_bytes(self.path, data)
+            state = replace(self._state, builds=builds, requests=self.requests(), lines=kept)
+            self.disk.write_bytes(self.path, state_bytes(state))
             self._is_changed = False
 
     def _forget(self, paths: Iterable[str]) -> None:
@@ -180,20 +184,20 @@ class RunRecord:
         for path in paths:
             line = self._lines.get(path)
             if line is not None:
-                for gone in line.head.outputs:
+                for gone in line.outputs:
                     self._lines.pop(gone, None)
 
     def _ordered(self) -> list[Line]:
         """Return every line that no other has taken an output from, by their outputs."""
-        unique = {line.head.outputs: line for line in self._lines.values() if self._is_whole(line)}
+        unique = {line.outputs: line for line in self._lines.values() if self._is_whole(line)}
         return [line for _, line in sorted(unique.items())]
 
     def _is_whole(self, line: Line) -> bool:
-        return all(self._lines.get(path) is line for path in line.head.outputs)
+        return all(self._lines.get(path) is line for path in line.outputs)
 
     def _is_kept(self, line: Line, builds: int) -> bool:
-        is_young = line.head.last + KEPT_BUILDS > builds
-        return is_young or any(map(self.disk.is_file, line.head.outputs))
+        is_young = line.last + KEPT_BUILDS > builds
+        return is_young or any(map(self.disk.is_file, line.outputs))
 
     @cached_property
     def _state(self) -> State:
@@ -206,13 +210,13 @@ class RunRecord:
 
     @cached_property
     def _lines(self) -> dict[str, Line]:
-        return {path: line for line in self._state.lines for path in line.head.outputs}
+        return {path: line for line in self._state.lines for path in line.outputs}
 
     @cached_property
     def _by_subject(self) -> dict[tuple[str, str, str], list[Line]]:
         found: dict[tuple[str, str, str], list[Line]] = {}
         for line in self._state.lines:
-            key = line.head.graph, line.head.stage, line.head.subject
+            key = line.graph, line.stage, line.subject
             found.setdefault(key, []).append(line)
         return found
 

@@ -1,5 +1,8 @@
 """How the actions of one build ended: counted as they end, summed up in one closing line.
 
+While it runs, another line says how far it is. The time that is left is what is left times what an
+action took so far, on the average of those that had something to do.
+
 An action *ran*, was *restored* from a store, was *cut off* (something before it was made anew, but
 with the same bytes as before, so that it had nothing to do), or was *up to date* from the start.
 """
@@ -13,6 +16,8 @@ from enum import StrEnum
 
 Paths = tuple[str, ...]
 """The files of one action, in the order of its roles; its outputs name it."""
+
+LONGEST_SUBJECT = 48
 
 
 class Ending(StrEnum):
@@ -88,3 +93,38 @@ class Tally:
                 cut_off += 1
                 renewed.update(outputs)
         return Counts(self.count(Ending.RAN), cut_off, self.count(Ending.RESTORED), up_to_date)
+
+
+def progress_line(tally: Tally, settled: int, total: int, seconds: float, width: int) -> str:
+    """Return the line, cut to ``width`` characters.
+
+    ``settled`` actions of ``total`` had nothing to do; the build has taken ``seconds`` so far.
+    """
+    ran, restored = tally.count(Ending.RAN), tally.count(Ending.RESTORED)
+    worked = ran + restored
+    done = min(worked + settled, total)
+    parts = [f"[{done}/{total}]"]
+    running = tally.running()
+    if running:
+        more = f" and {len(running) - 1} more" if len(running) > 1 else ""
+        parts.append(f"{_shortened(running[0])}{more}")
+    if restored:
+        parts.append(f"restored {restored}")
+    if worked and done < total:
+        parts.append(f"about {duration_text(seconds / worked * (total - done))} left")
+    return "  ".join(parts)[:width]
+
+
+def duration_text(seconds: float) -> str:
+    """Return a duration in words of one size, for example ``4 s``, ``2 min 5 s``."""
+    whole = max(1, round(seconds))
+    if whole < 60:
+        return f"{whole} s"
+    minutes, rest = divmod(whole, 60)
+    return f"{minutes} min {rest} s" if rest else f"{minutes} min"
+
+
+def _shortened(line: str) -> str:
+    """Return label and subject of a build line; what it makes would not fit."""
+    text = " ".join(line.split(" -> ")[0].split())
+    return text if len(text) <= LONGEST_SUBJECT else text[: LONGEST_SUBJECT - 3] + "..."

@@ -13,7 +13,7 @@ from netra_build.build.digests.code_digest import code_parts
 from netra_build.build.digests.ingredients import ingredients_of
 from netra_build.build.explain.reasons import FORGOTTEN, Cause, Reason
 from netra_build.build.graph.actions import Action
-from netra_build.build.record.run_file import Noted
+from netra_build.build.record.run_file import Line
 from netra_build.build.record.run_record import Pending
 from netra_build.build.record.tally import Ending
 from netra_build.build.run.execute import Execution
@@ -47,7 +47,7 @@ class ActionLog:
         if pending is not None and self.execution.runs is not None:
             self.execution.runs.done(pending, written, ending)
 
-    def done_elsewhere(self, noted: Noted | None, ending: Ending) -> None:
+    def done_elsewhere(self, noted: Line | None, ending: Ending) -> None:
         """Say that a copy of this process carried it out, and what that has noted of the run."""
         self._ending = ending
         decider = self.execution.decider

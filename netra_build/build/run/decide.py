@@ -8,7 +8,7 @@ from typing import Any
 from netra_build.build.digests.ingredients import Ingredients, shown_digest
 from netra_build.build.explain.reasons import Cause, Reason, differences
 from netra_build.build.graph.actions import Action
-from netra_build.build.record.run_entry import Entry
+from netra_build.build.record.run_file import Entry
 from netra_build.build.record.run_record import RunRecord
 from netra_build.build.record.tally import Paths
 from netra_build.core.digests import blake3_hex

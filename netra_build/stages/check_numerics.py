@@ -87,11 +87,9 @@ def _judge(prepared: Prepared, scenario: Scenario, hsaco: str) -> Json:
             location=f"{hsaco}: {scenario.label}",
             detail="\n".join(finding.line() for finding in findings[:4]),
         )
-    pointers = [name for name, value in scenario.values.items() if not isinstance(value, int)]
-    outputs = dict(zip(pointers, outcome.outputs.values(), strict=True))
-    for name in pointers:
-        if _is_input(scenario, name) and outputs[name].tobytes() != _bytes(scenario, name):
-            raise Refused(f'input "{name}" was written', location=f"{hsaco}: {scenario.label}")
+    outputs = scenario.by_name(outcome.outputs.values())
+    if name := scenario.written_input(outputs):
+        raise Refused(f'input "{name}" was written', location=f"{hsaco}: {scenario.label}")
     results = scenario.compare(outputs)
     for result in results:
         if not result.is_equal:
@@ -107,17 +105,6 @@ def _judge(prepared: Prepared, scenario: Scenario, hsaco: str) -> Json:
         "differing": 0,
         "wave_instructions": outcome.report.wave_instructions,
     }
-
-
-def _is_input(scenario: Scenario, name: str) -> bool:
-    """Tell whether the kernel may not write an array: it is no output, under no other name."""
-    array = scenario.values[name]
-    return all(scenario.values[output] is not array for output in scenario.expected)
-
-
-def _bytes(scenario: Scenario, name: str) -> bytes:
-    value = scenario.values[name]
-    return b"" if isinstance(value, int) else value.tobytes()
 
 
 STAGE = Stage("numerics", "NUMER", __name__, run, is_long=True)

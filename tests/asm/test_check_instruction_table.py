@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from netra_build.asm.tools.toolchain import Toolchain
-from netra_build.checkasm.hazards.instruction_set import base_mnemonic, find_form, known_mnemonics
+from netra_build.checkasm.hazards.effects import base_mnemonic, find_form, known_mnemonics
 
 VECTOR_SOURCE = 0x100
 

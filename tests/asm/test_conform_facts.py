@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from netra_build.asm.tools.toolchain import Toolchain
-from netra_build.checkasm.mutate.subject import golden_subject
+from netra_build.checkasm.mutate.campaign import golden_subject
 from netra_build.core.errors import Refused
 from netra_build.formats.abi import read_abi
 from netra_build.formats.catalogs.catalog import load_catalog

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from netra_build.asm.tools.toolchain import Toolchain
-from netra_build.checkasm.mutate.judge import Judge, Verdict
-from netra_build.checkasm.mutate.mutant import Mutant, Source, read_unit
-from netra_build.checkasm.mutate.ordering import ordering_mutants
-from netra_build.checkasm.mutate.subject import Subject, golden_subject
+from netra_build.checkasm.mutate.campaign import golden_subject
+from netra_build.checkasm.mutate.judge import Judge, Subject
+from netra_build.checkasm.mutate.mutant import Mutant, Source, Verdict, read_unit
+from netra_build.checkasm.mutate.statements import ordering_mutants
 from netra_build.core.errors import BadInput, Refused
 from netra_build.formats.abi import read_abi
 from netra_build.formats.catalogs.catalog import load_catalog
@@ -73,7 +73,7 @@ def test_a_fault_is_caught_by_its_check(
     verdict = judge.judge(mutant_of(judge.source, before, after))
     assert verdict.check == check
     assert detail in verdict.detail
-    assert verdict.is_caught
+    assert verdict.check
     assert not verdict.is_survivor
 
 
@@ -91,7 +91,7 @@ def test_a_further_seed_is_a_check_of_its_own(judge: Judge) -> None:
     verdict = long_only.judge(fault)
     assert verdict.check == "long run"
     assert verdict.detail.startswith(f"{SILU}/random/2: output")
-    labels = [one.scenario.label.removeprefix(f"{SILU}/") for one in long_only.long_runs]
+    labels = [one.label.removeprefix(f"{SILU}/") for one in long_only.long_runs]
     assert labels[:6] == [f"random/{seed}" for seed in range(2, 8)]
     assert len(labels) > 6
     assert all(label.endswith("_second_nearest/1") for label in labels[6:])
@@ -108,7 +108,7 @@ def test_what_the_contract_makes_invisible_is_proven(judge: Judge) -> None:
     shift = "s_lshr_b32 s15, s2, 23"
     verdict = judge.judge(mutant_of(judge.source, shift, "s_lshr_b32 s15, s2, 24"))
     assert verdict.proof == "the result is 0 either way in every launch of the contract"
-    assert (verdict.is_caught, verdict.is_survivor) == (False, False)
+    assert (verdict.check, verdict.is_survivor) == ("", False)
 
 
 def test_what_nothing_shows_survives(judge: Judge) -> None:

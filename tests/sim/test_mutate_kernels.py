@@ -13,11 +13,15 @@ from pathlib import Path
 import pytest
 
 from netra_build.asm.tools.toolchain import Toolchain
-from netra_build.checkasm.mutate.campaign import Plan, choose_mutants, run_campaign
+from netra_build.checkasm.mutate.campaign import (
+    Plan,
+    ToolPlace,
+    choose_mutants,
+    golden_subject,
+    run_campaign,
+)
 from netra_build.checkasm.mutate.document import COLUMNS
 from netra_build.checkasm.mutate.mutant import ORDERING, VALUE, read_unit
-from netra_build.checkasm.mutate.pool import ToolPlace
-from netra_build.checkasm.mutate.subject import golden_subject
 from netra_build.cli.main import main
 from netra_build.formats.abi import read_abi
 from netra_build.formats.catalogs.catalog import load_catalog

@@ -5,8 +5,13 @@ from __future__ import annotations
 import pytest
 
 from netra_build.asm.objects.disassembly import Instruction
-from netra_build.checkasm.hazards.effects import decode_effects, split_operands
-from netra_build.checkasm.hazards.instruction_set import base_mnemonic, expand_braces, find_form
+from netra_build.checkasm.hazards.effects import (
+    base_mnemonic,
+    decode_effects,
+    expand_braces,
+    find_form,
+    split_operands,
+)
 from netra_build.checkasm.hazards.registers import describe
 
 

@@ -7,8 +7,13 @@ import pytest
 from netra_build.asm.objects.code_object import Kernel
 from netra_build.asm.objects.descriptor import read_descriptor
 from netra_build.asm.objects.disassembly import Disassembly, Instruction
-from netra_build.checkasm.hazards.dataflow import BudgetExceeded, run_forward
-from netra_build.checkasm.hazards.flow import Flow, branch_target, build_flow
+from netra_build.checkasm.hazards.flow import (
+    BudgetExceeded,
+    Flow,
+    branch_target,
+    build_flow,
+    run_forward,
+)
 from netra_build.checkasm.hazards.hazards import check_hazards
 from netra_build.checkasm.hazards.waits import check_waits, wait_counts
 

@@ -13,7 +13,7 @@ from netra_build.build.digests.code_digest import imported_modules
 STARTS_PROGRAMS = (
     "netra_build.asm.tools.toolchain",
     "netra_build.asm.native",
-    "netra_build.checkasm.mutate.pool",
+    "netra_build.checkasm.mutate.campaign",
 )
 STARTS_PROGRAMS += ("netra_build.build.workers.future", "netra_build.build.workers.workers")
 """What starts programs, keeps an assembler in a process, spreads mutants over processes, and makes

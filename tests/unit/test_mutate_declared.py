@@ -6,11 +6,10 @@ from collections import Counter
 
 import pytest
 
-from netra_build.checkasm.mutate.declared import declared_mutants
 from netra_build.checkasm.mutate.document import updated
-from netra_build.checkasm.mutate.judge import Verdict
-from netra_build.checkasm.mutate.mutant import Mutant, read_unit
+from netra_build.checkasm.mutate.mutant import Mutant, Verdict, read_unit
 from netra_build.checkasm.mutate.report import Result
+from netra_build.checkasm.mutate.statements import declared_mutants
 from netra_build.core.errors import BadInput
 
 KERNEL = "\t.amdhsa_kernel k\n\t\t{}\n\t.end_amdhsa_kernel\n"

@@ -21,7 +21,7 @@ from netra_build.checkasm.mutate.operands import (
     same_base,
     split_instruction,
 )
-from netra_build.checkasm.mutate.ordering import ordering_mutants
+from netra_build.checkasm.mutate.statements import ordering_mutants
 from netra_build.checkasm.mutate.value import value_mutants
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from netra_build.checkasm.mutate.judge import Verdict
-from netra_build.checkasm.mutate.mutant import Mutant
+from netra_build.checkasm.mutate.mutant import Mutant, Verdict
 from netra_build.checkasm.mutate.report import Result, json_report, markdown_report, text_report
 
 

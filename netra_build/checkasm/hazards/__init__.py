@@ -1,1 +1,24 @@
-"""Static checks of code objects."""
+"""Static checks of a code object: what its listing says is wrong, without running it.
+
+Instructions become effects (registers read and written), effects become a control flow graph, and
+each check is one walk over that graph. This folder may import ``core``, ``asm``, ``formats`` and
+itself. In reading order:
+
+- ``instruction_table``: every gfx950 mnemonic by class, as data.
+- ``registers``: sets of registers as bits of one integer.
+- ``effects``: what one instruction reads and writes, by that table.
+- ``findings``: the rules with their severities, and what a check reports.
+- ``flow``: basic blocks and edges of a kernel; data flow to a fixed point, within a budget.
+- ``waits``: loads that may be outstanding where their registers are used.
+- ``hazard_table``, ``hazards``: wait states between dependent instructions; the table is data.
+- ``kernargs``: the argument list against the bytes that the code reads.
+- ``checker``: all checks of a code object, and those that need no data flow. Start here.
+- ``report``: findings as text, JSON and SARIF.
+
+Two modules say what a code object is, not what is wrong with it: ``conformity`` lays the facts of
+a contract beside those of the code object, ``kernel_statistics`` counts instructions, widths and
+waves.
+
+docs/checks.md has the rules and their limits. A new rule is a row in ``findings``, a seeded fault
+in ``tests/asm/test_check_rules.py``, and a few lines in one of the walks.
+"""

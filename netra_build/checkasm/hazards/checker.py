@@ -1,23 +1,41 @@
-"""All static checks of a code object: the entry point of this folder."""
+"""All static checks of a code object, with those that need no data flow.
+
+These are target, registers, LDS, wave size, the metadata's own numbers, and overlaps of a matrix
+instruction's result with its sources.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from netra_build.asm.objects.code_object import CodeObject, Kernel
 from netra_build.asm.objects.disassembly import Disassembly
-from netra_build.checkasm.hazards.accumulators import check_accumulators
-from netra_build.checkasm.hazards.allocation import check_allocation, check_target
-from netra_build.checkasm.hazards.dataflow import BudgetExceeded
 from netra_build.checkasm.hazards.findings import ERROR, Finding, make_finding, sort_findings
-from netra_build.checkasm.hazards.flow import Flow, build_flow
-from netra_build.checkasm.hazards.hazards import check_hazards
+from netra_build.checkasm.hazards.flow import BudgetExceeded, Flow, build_flow
+from netra_build.checkasm.hazards.hazards import check_hazards, matrix_sources
 from netra_build.checkasm.hazards.kernargs import check_kernargs
+from netra_build.checkasm.hazards.registers import (
+    AGPR_BASE,
+    SGPR_BASE,
+    SGPR_COUNT,
+    VCC_MASK,
+    VGPR_BASE,
+    describe,
+    highest,
+)
 from netra_build.checkasm.hazards.waits import check_waits
 
+LDS_LIMIT_BYTES = 163_840
 WAVE_SIZE = 64
+VGPR_LIMIT = 512
+MACH_BY_TARGET = {"gfx942": 0x4C, "gfx950": 0x4F}
+_MACH_MASK = 0xFF
+_LDS_TRAITS = {"lds_read", "lds_write", "lds_dma"}
 MAX_INSTRUCTIONS = 100_000
 """Per kernel; the largest kernels of the public catalog have about 5,000."""
+
+SMALL_RESULT_REGISTERS = 4
+"""Results of up to 128 bits are written after the last source was read."""
 
 
 def check_code_object(
@@ -49,7 +67,8 @@ def check_kernel(kernel: Kernel, disassembly: Disassembly) -> list[Finding]:
     flow, findings = build_flow(kernel, disassembly)
     findings += check_allocation(kernel, flow)
     findings += check_accumulators(flow)
-    shares_lds = _shares_lds(kernel)
+    # A work-group may hold more than one wavefront.
+    shares_lds = kernel.metadata is None or kernel.metadata.max_flat_workgroup_size > WAVE_SIZE
     if shares_lds and (text := _lds_without_barrier(flow)):
         findings.append(make_finding("lds-without-barrier", kernel.symbol, text))
     analyses: tuple[tuple[str, Callable[[], list[Finding]]], ...] = (
@@ -71,11 +90,6 @@ def has_errors(findings: tuple[Finding, ...]) -> bool:
     return any(finding.severity == ERROR for finding in findings)
 
 
-def _shares_lds(kernel: Kernel) -> bool:
-    """Tell whether a work-group of this kernel may hold more than one wavefront."""
-    return kernel.metadata is None or kernel.metadata.max_flat_workgroup_size > WAVE_SIZE
-
-
 def _lds_without_barrier(flow: Flow) -> str:
     traits: set[str] = set()
     for index in flow.reachable:
@@ -85,3 +99,140 @@ def _lds_without_barrier(flow: Flow) -> str:
             return ""
     shared = "lds_read" in traits and bool(traits & {"lds_write", "lds_dma"})
     return "the kernel writes and reads LDS and has no s_barrier" if shared else ""
+
+
+def check_target(code: CodeObject, kernel: str, target: str) -> list[Finding]:
+    """Compare the ELF flags and the metadata's target with the declared one."""
+    findings = []
+    expected = MACH_BY_TARGET[target]
+    mach = code.e_flags & _MACH_MASK
+    if mach != expected:
+        text = f"ELF flags name another processor; expected {expected:#x}, got {mach:#x}"
+        findings.append(make_finding("target", kernel, text))
+    wanted = f"amdgcn-amd-amdhsa--{target}"
+    if code.target.split(":")[0] != wanted:
+        text = f'metadata names another target; expected "{wanted}", got "{code.target}"'
+        findings.append(make_finding("target", kernel, text))
+    return findings
+
+
+def check_allocation(kernel: Kernel, flow: Flow) -> list[Finding]:
+    """Return the findings about registers, LDS, wave size and the metadata's own numbers."""
+    used = _used_registers(flow)
+    texts = [
+        *_register_faults(kernel, used),
+        *_limit_faults(kernel, flow),
+        *_metadata_faults(kernel, used),
+    ]
+    return [make_finding(rule, kernel.symbol, text) for rule, text in texts]
+
+
+Fault = tuple[str, str]
+
+
+def _used_registers(flow: Flow) -> int:
+    used = 0
+    for index in flow.reachable:
+        used |= flow.effects[index].reads | flow.effects[index].writes
+    return used
+
+
+def _register_faults(kernel: Kernel, used: int) -> Iterator[Fault]:
+    descriptor = kernel.descriptor
+    vgprs = highest(used, VGPR_BASE, 256)
+    agprs = highest(used, AGPR_BASE, 256)
+    sgprs = highest(used, SGPR_BASE, SGPR_COUNT)
+    allocated, offset = descriptor.allocated_vgprs, descriptor.accum_offset
+    needed = offset + agprs if agprs else vgprs
+    if max(needed, vgprs) > allocated:
+        yield (
+            "vgpr-allocation",
+            f"{vgprs} VGPRs and {agprs} AGPRs (from {offset}) are used; "
+            f"expected at most {allocated}, got {max(needed, vgprs)}",
+        )
+    if not 4 <= offset <= 256 or offset > VGPR_LIMIT:
+        yield "accum-offset", f"accum_offset is out of range; expected 4 to 256, got {offset}"
+    if vgprs > offset:
+        rule = "accum-offset" if agprs else "accum-offset-vgpr"
+        yield rule, f"VGPRs reach above accum_offset; expected at most {offset}, got {vgprs}"
+    extra = 2 if used & VCC_MASK else 0
+    if sgprs + extra > descriptor.allocated_sgprs:
+        what = f"{sgprs} SGPRs{' and vcc' if extra else ''} are used"
+        yield (
+            "sgpr-allocation",
+            f"{what}; expected at most {descriptor.allocated_sgprs}, got {sgprs + extra}",
+        )
+
+
+def _limit_faults(kernel: Kernel, flow: Flow) -> Iterator[Fault]:
+    descriptor = kernel.descriptor
+    size = descriptor.group_segment_fixed_size
+    if size > LDS_LIMIT_BYTES:
+        yield "lds-size", f"static LDS is too large; expected at most {LDS_LIMIT_BYTES}, got {size}"
+    if size == 0 and any(flow.effects[i].traits & _LDS_TRAITS for i in flow.reachable):
+        yield "lds-undeclared", "the kernel touches LDS and the descriptor declares none"
+    if descriptor.wavefront_size32:
+        yield "wave-size", "descriptor asks for wavefronts of 32; expected 64"
+
+
+def _metadata_faults(kernel: Kernel, used: int) -> Iterator[Fault]:
+    metadata, descriptor = kernel.metadata, kernel.descriptor
+    if metadata is None:
+        yield "metadata-missing", "the code object metadata does not list the kernel"
+        return
+    if metadata.wavefront_size != WAVE_SIZE:
+        got = metadata.wavefront_size
+        yield "wave-size", f"metadata states another wavefront size; expected 64, got {got}"
+    for name, stated, real in (
+        ("kernarg size", metadata.kernarg_segment_size, descriptor.kernarg_size),
+        ("LDS size", metadata.group_segment_fixed_size, descriptor.group_segment_fixed_size),
+        (
+            "private segment size",
+            metadata.private_segment_fixed_size,
+            descriptor.private_segment_fixed_size,
+        ),
+    ):
+        if stated != real:
+            yield (
+                "metadata-mismatch",
+                f"{name} of metadata and descriptor differ; expected {real}, got {stated}",
+            )
+    vgprs = highest(used, VGPR_BASE, 256)
+    agprs = highest(used, AGPR_BASE, 256)
+    total = descriptor.accum_offset + agprs if agprs else vgprs
+    counts = (
+        (".vgpr_count", metadata.vgpr_count, total if metadata.agpr_count is not None else vgprs),
+        (".agpr_count", metadata.agpr_count, agprs),
+        (".sgpr_count", metadata.sgpr_count, highest(used, SGPR_BASE, SGPR_COUNT)),
+    )
+    for key, stated_count, needed in counts:
+        if stated_count is not None and stated_count < needed:
+            text = f'metadata "{key}" is too small; expected at least {needed}, got {stated_count}'
+            yield "metadata-count", text
+
+
+def check_accumulators(flow: Flow) -> list[Finding]:
+    """Return a finding for every result that overlaps srcA or srcB, or srcC only in part.
+
+    A wide result is written pass by pass while the sources are still being read.
+    """
+    findings = []
+    for index in flow.reachable:
+        effects = flow.effects[index]
+        if effects.kind != "mfma" or "sparse" in effects.traits:
+            continue
+        if effects.writes.bit_count() <= SMALL_RESULT_REGISTERS:
+            continue
+        others, accumulator = matrix_sources(effects)
+        messages = []
+        if effects.writes & others:
+            shared = describe(effects.writes & others)
+            messages.append(f"result overlaps a source at {shared}")
+        if effects.writes & accumulator and accumulator != effects.writes:
+            shared = describe(effects.writes & accumulator)
+            messages.append(f"result overlaps only part of the accumulator at {shared}")
+        findings += [
+            make_finding("accumulator-overlap", flow.kernel, text, flow.instructions[index])
+            for text in messages
+        ]
+    return findings

@@ -19,7 +19,7 @@ class Rule:
     id: str
     severity: str
     summary: str
-    hint: str
+    hint: str = ""
 
 
 RULES: tuple[Rule, ...] = (
@@ -83,7 +83,7 @@ RULES: tuple[Rule, ...] = (
         "a matrix instruction's result overlaps its sources in a way that is not allowed",
         "use the same registers for result and srcC, or registers apart",
     ),
-    Rule("branch-target", ERROR, "a branch leads outside the kernel or between instructions", ""),
+    Rule("branch-target", ERROR, "a branch leads outside the kernel or between instructions"),
     Rule("falls-off-end", ERROR, "execution runs past the end of the kernel", "end with s_endpgm"),
     Rule(
         "indirect-branch",
@@ -92,10 +92,7 @@ RULES: tuple[Rule, ...] = (
         "what lies behind it is not checked",
     ),
     Rule(
-        "indirect-register",
-        WARNING,
-        "registers are named at run time",
-        "their use is not checked",
+        "indirect-register", WARNING, "registers are named at run time", "their use is not checked"
     ),
     Rule(
         "vgpr-allocation",
@@ -121,26 +118,21 @@ RULES: tuple[Rule, ...] = (
         "the code uses more scalar registers than the descriptor allocates",
         "raise .amdhsa_next_free_sgpr",
     ),
-    Rule("lds-size", ERROR, "static LDS is over the limit of a work-group", ""),
+    Rule("lds-size", ERROR, "static LDS is over the limit of a work-group"),
     Rule(
         "lds-undeclared",
         NOTE,
         "the kernel touches LDS and declares none",
         "the launcher must pass dynamic LDS",
     ),
-    Rule(
-        "wave-size",
-        ERROR,
-        "the kernel is not built for wavefronts of 64",
-        "assemble for wave64",
-    ),
+    Rule("wave-size", ERROR, "the kernel is not built for wavefronts of 64", "assemble for wave64"),
     Rule(
         "target",
         ERROR,
         "the code object is for another target",
         "assemble it for the target that is asked for, or name its own with --target",
     ),
-    Rule("metadata-missing", ERROR, "the code object metadata does not list the kernel", ""),
+    Rule("metadata-missing", ERROR, "the code object metadata does not list the kernel"),
     Rule(
         "metadata-mismatch",
         ERROR,
@@ -153,36 +145,16 @@ RULES: tuple[Rule, ...] = (
         "the metadata states fewer registers than the code uses",
         "emit the count from the highest register used",
     ),
-    Rule(
-        "kernarg-layout",
-        ERROR,
-        "the metadata's kernargs overlap or leave the segment",
-        "",
-    ),
+    Rule("kernarg-layout", ERROR, "the metadata's kernargs overlap or leave the segment"),
     Rule(
         "kernarg-read",
         ERROR,
         "the code reads kernarg bytes that no argument owns",
         "compare the load's offset and width with the argument table",
     ),
-    Rule(
-        "kernarg-unread",
-        NOTE,
-        "no load of a kernarg was found",
-        "",
-    ),
-    Rule(
-        "kernarg-unresolved",
-        NOTE,
-        "a kernarg address is computed at run time and not followed",
-        "",
-    ),
-    Rule(
-        "analysis-limit",
-        ERROR,
-        "the kernel is too large or too entangled to be checked",
-        "",
-    ),
+    Rule("kernarg-unread", NOTE, "no load of a kernarg was found"),
+    Rule("kernarg-unresolved", NOTE, "a kernarg address is computed at run time and not followed"),
+    Rule("analysis-limit", ERROR, "the kernel is too large or too entangled to be checked"),
 )
 RULE_BY_ID = {rule.id: rule for rule in RULES}
 

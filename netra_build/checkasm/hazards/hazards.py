@@ -10,10 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from netra_build.asm.objects.disassembly import Instruction
-from netra_build.checkasm.hazards.dataflow import run_forward, union_of_ages
-from netra_build.checkasm.hazards.effects import Effects
+from netra_build.checkasm.hazards.effects import Effects, base_mnemonic
 from netra_build.checkasm.hazards.findings import Finding, make_finding
-from netra_build.checkasm.hazards.flow import Block, Flow
+from netra_build.checkasm.hazards.flow import Block, Flow, run_forward, union_of_ages
 from netra_build.checkasm.hazards.hazard_table import (
     EXACT,
     OTHER_MNEMONIC,
@@ -22,7 +21,6 @@ from netra_build.checkasm.hazards.hazard_table import (
     SAME_MNEMONIC,
     Row,
 )
-from netra_build.checkasm.hazards.instruction_set import base_mnemonic
 from netra_build.checkasm.hazards.registers import (
     EXEC_MASK,
     M0_MASK,
@@ -33,15 +31,8 @@ from netra_build.checkasm.hazards.registers import (
 )
 
 _MATRIX_KINDS = (
-    "xdl2",
-    "xdl4",
-    "xdl8",
-    "xdl16",
-    "sgemm2",
-    "sgemm8",
-    "sgemm16",
-    "dgemm4",
-    "dgemm16",
+    *("xdl2", "xdl4", "xdl8", "xdl16"),
+    *("sgemm2", "sgemm8", "sgemm16", "dgemm4", "dgemm16"),
 )
 _HWREG_BASE = 1024
 """Hardware register numbers as bits above all registers."""
@@ -84,6 +75,7 @@ class _Walker:
     def __init__(self, flow: Flow) -> None:
         self.flow = flow
         self.findings: dict[tuple[int, int], Finding] = {}
+        self.missing: dict[tuple[int, int], int] = {}
         self.steps = {index: _step(flow, index) for index in flow.reachable}
 
     def transfer(self, block: Block, state: State) -> State:
@@ -129,24 +121,16 @@ class _Walker:
 
     def _report(self, row: Row, producer: int, index: int, age: int, shared: int) -> None:
         key = (producer, index)
-        known = self.findings.get(key)
+        if row.states - age <= self.missing.get(key, 0):
+            return
+        self.missing[key] = row.states - age
         source = self.flow.instructions[producer]
         message = (
             f"{_shared_name(shared)} needs {row.states} wait states after "
             f'"{source.text}" at {source.address:#x}, has {age} ({row.id})'
         )
-        finding = make_finding("wait-states", self.flow.kernel, message, self._instruction(index))
-        if known is None or _missing(finding.message) > _missing(known.message):
-            self.findings[key] = finding
-
-    def _instruction(self, index: int) -> Instruction:
-        return self.flow.instructions[index]
-
-
-def _missing(message: str) -> int:
-    """Return how many states a message misses, to keep the worst of a pair."""
-    needed = int(message.split(" needs ", 1)[1].split(" ", 1)[0])
-    return needed - int(message.rsplit(", has ", 1)[1].split(" ", 1)[0])
+        consumer = self.flow.instructions[index]
+        self.findings[key] = make_finding("wait-states", self.flow.kernel, message, consumer)
 
 
 def _shared_name(shared: int) -> str:

@@ -1,17 +1,48 @@
-"""The metadata's argument list: its own layout, and against the bytes that the code reads."""
+"""The metadata's argument list: its own layout, and against the kernarg bytes that the code reads.
+
+Constants are propagated from the kernarg pointer. Followed: copies of the pointer, additions of
+constants, scalar and global loads with constant offsets, and preloaded SGPRs. Anything else that is
+done to the pointer is noted as unresolved.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from netra_build.asm.objects.code_object import Kernel
+from netra_build.asm.objects.descriptor import KernelDescriptor
 from netra_build.asm.objects.metadata import ArgumentMetadata
+from netra_build.checkasm.hazards.effects import Effects, base_mnemonic, transfer_bytes
 from netra_build.checkasm.hazards.findings import Finding, make_finding
-from netra_build.checkasm.hazards.flow import Flow
-from netra_build.checkasm.hazards.kernarg_reads import KernargRead, KernargUse, find_kernarg_reads
+from netra_build.checkasm.hazards.flow import Block, Flow, run_forward
+from netra_build.checkasm.hazards.registers import SCALAR_MASK, SGPR_BASE, lowest, numbers
 
 PADDING_BYTES = 16
 """A gap shorter than this between arguments, or behind the last, is alignment."""
+
+LOW, HIGH, TAINTED, CONSTANT, PRELOADED = "low", "high", "tainted", "constant", "preloaded"
+Value = tuple[str, int]
+"""Kind and number: byte offset of a pointer's low half, a constant, a preloaded dword."""
+State = dict[int, Value]
+NOTHING: Value = ("", 0)
+
+_BEFORE_POINTER = (
+    ("user_sgpr_private_segment_buffer", 4),
+    ("user_sgpr_dispatch_ptr", 2),
+    ("user_sgpr_queue_ptr", 2),
+)
+_INTEGER = re.compile(r"-?(?:0x[0-9a-f]{1,8}|\d{1,10})")
+
+
+@dataclass(frozen=True, order=True)
+class KernargRead:
+    """Bytes ``offset`` to ``offset + size`` read by the instruction with this index."""
+
+    offset: int
+    size: int
+    index: int
 
 
 def check_kernargs(kernel: Kernel, flow: Flow) -> list[Finding]:
@@ -20,23 +51,20 @@ def check_kernargs(kernel: Kernel, flow: Flow) -> list[Finding]:
     A read must touch an argument and may cover alignment gaps next to it, as wide loads do.
     """
     findings = []
-    arguments = _sorted_arguments(kernel)
+    listed = kernel.metadata.arguments if kernel.metadata else ()
+    arguments = sorted(listed, key=lambda argument: argument.offset)
     size = kernel.descriptor.kernarg_size
     for text in _layout_faults(arguments, size):
         findings.append(make_finding("kernarg-layout", kernel.symbol, text))
-    use = find_kernarg_reads(kernel, flow)
-    for read in sorted(use.reads):
+    walker = _Walker(flow)
+    run_forward(flow, _start(kernel.descriptor), walker.transfer, _join, len)
+    for read in sorted(walker.reads):
         text = _read_fault(read, arguments, size, has_metadata=kernel.metadata is not None)
         if text:
             instruction = flow.instructions[read.index]
             findings.append(make_finding("kernarg-read", kernel.symbol, text, instruction))
-    findings += _unread(kernel, flow, arguments, use)
+    findings += _unread(kernel, flow, arguments, walker)
     return findings
-
-
-def _sorted_arguments(kernel: Kernel) -> list[ArgumentMetadata]:
-    arguments = kernel.metadata.arguments if kernel.metadata else ()
-    return sorted(arguments, key=lambda argument: argument.offset)
 
 
 def _layout_faults(arguments: list[ArgumentMetadata], size: int) -> Iterator[str]:
@@ -63,31 +91,28 @@ def _read_fault(
     touched = [a for a in arguments if a.offset < end and a.offset + a.size > first]
     if not touched:
         return f"{span}, which no argument owns"
+    # The runtime's own block of hidden arguments has reserved holes.
+    has_holes = any(argument.value_kind.startswith("hidden_") for argument in touched)
     at = first
     for argument in [*touched, None]:
         begin = argument.offset if argument else end
-        if begin - at >= PADDING_BYTES and not _near_hidden(touched):
+        if begin - at >= PADDING_BYTES and not has_holes:
             return f"{span}; no argument owns bytes {at} to {begin - 1}"
         at = max(at, argument.offset + argument.size) if argument else end
     return ""
 
 
-def _near_hidden(arguments: list[ArgumentMetadata]) -> bool:
-    """The runtime's own block of hidden arguments has reserved holes."""
-    return any(argument.value_kind.startswith("hidden_") for argument in arguments)
-
-
 def _unread(
-    kernel: Kernel, flow: Flow, arguments: list[ArgumentMetadata], use: KernargUse
+    kernel: Kernel, flow: Flow, arguments: list[ArgumentMetadata], walker: _Walker
 ) -> list[Finding]:
-    if use.unresolved:
-        instruction = flow.instructions[min(use.unresolved)]
+    if walker.unresolved:
+        instruction = flow.instructions[min(walker.unresolved)]
         text = "a kernarg address is computed at run time and not followed"
         return [make_finding("kernarg-unresolved", kernel.symbol, text, instruction)]
     findings = []
     for argument in arguments:
         last = argument.offset + argument.size
-        read = any(r.offset < last and r.offset + r.size > argument.offset for r in use.reads)
+        read = any(r.offset < last and r.offset + r.size > argument.offset for r in walker.reads)
         if not read and not argument.value_kind.startswith("hidden_"):
             text = f"{_name(argument)} is never read"
             findings.append(make_finding("kernarg-unread", kernel.symbol, text))
@@ -97,3 +122,179 @@ def _unread(
 def _name(argument: ArgumentMetadata) -> str:
     shown = f'kernarg "{argument.name}"' if argument.name else "kernarg"
     return f"{shown} at offset {argument.offset}"
+
+
+def _start(descriptor: KernelDescriptor) -> State:
+    at = SGPR_BASE + sum(n for name, n in _BEFORE_POINTER if getattr(descriptor, name))
+    state: State = {}
+    if descriptor.user_sgpr_kernarg_segment_ptr:
+        state[at] = (LOW, 0)
+        state[at + 1] = (HIGH, 0)
+    first = SGPR_BASE + descriptor.user_sgpr_dwords() - descriptor.kernarg_preload_length
+    for number in range(descriptor.kernarg_preload_length):
+        state[first + number] = (PRELOADED, descriptor.kernarg_preload_offset + number)
+    return state
+
+
+def _join(left: State, right: State) -> State:
+    """Keep what both paths agree on; a pointer at two offsets becomes a tainted one."""
+    if left == right:
+        return left
+    result: State = {}
+    for register, value in left.items():
+        other = right.get(register, NOTHING)
+        if other == value:
+            result[register] = value
+        elif TAINTED in (value[0], other[0]) or value[0] == other[0] == LOW:
+            result[register] = (TAINTED, 0)
+    return result
+
+
+class _Walker:
+    """Gathers all reads, and the instructions at which the pointer was lost."""
+
+    def __init__(self, flow: Flow) -> None:
+        self.flow = flow
+        self.reads: set[KernargRead] = set()
+        self.unresolved: set[int] = set()
+
+    def transfer(self, block: Block, state: State) -> State:
+        values = dict(state)
+        for index in range(block.start, block.end):
+            effects = self.flow.effects[index]
+            if not values and effects.kind not in ("salu", "valu"):
+                continue
+            self._note_preloaded(index, effects, values)
+            results = self._results(index, effects, values)
+            for register in numbers(effects.writes & (SCALAR_MASK | (1 << 256) - 1)):
+                values.pop(register, None)
+            values.update(results)
+        return values
+
+    def _note_preloaded(self, index: int, effects: Effects, values: State) -> None:
+        for register in numbers(effects.reads & SCALAR_MASK):
+            kind, number = values.get(register, NOTHING)
+            if kind == PRELOADED:
+                self.reads.add(KernargRead(4 * number, 4, index))
+
+    def _results(self, index: int, effects: Effects, values: State) -> State:
+        mnemonic = base_mnemonic(self.flow.instructions[index].mnemonic)
+        if mnemonic in ("s_mov_b32", "s_mov_b64", "s_movk_i32", "v_mov_b32"):
+            return self._copy(index, mnemonic, effects, values)
+        if mnemonic in ("s_add_u32", "s_addc_u32", "s_add_i32"):
+            return _add(mnemonic, effects, values)
+        if effects.kind == "smem" and "load" in effects.traits:
+            self._scalar_load(index, effects, values)
+        elif mnemonic.startswith("global_load_") and "load" in effects.traits:
+            self._global_load(index, effects, values)
+        else:
+            return self._other(index, effects, values)
+        return {}
+
+    def _copy(self, index: int, mnemonic: str, effects: Effects, values: State) -> State:
+        source, target = effects.sources[0], effects.destinations[0]
+        if not target:
+            return {}
+        if not source:
+            constant = _integer(effects.operands[1])
+            if constant is None:
+                return {}
+            result = {lowest(target): (CONSTANT, constant)}
+            if mnemonic == "s_mov_b64":
+                result[lowest(target) + 1] = (CONSTANT, -1 if constant < 0 else 0)
+            return result
+        if mnemonic == "v_mov_b32" and _pointer_read(effects, values):
+            self.unresolved.add(index)
+            return {}
+        pairs = zip(numbers(target), numbers(source), strict=False)
+        return {to: values[origin] for to, origin in pairs if origin in values}
+
+    def _scalar_load(self, index: int, effects: Effects, values: State) -> None:
+        if not effects.sources or effects.sources[0].bit_count() != 2:
+            return
+        low = lowest(effects.sources[0])
+        offset = _offset(effects)
+        register = effects.sources[1] if len(effects.sources) > 1 else 0
+        if register:
+            kind, number = values.get(lowest(register), NOTHING)
+            extra = number if kind == CONSTANT else None
+        else:
+            extra = _integer(effects.operands[2]) if len(effects.operands) > 2 else 0
+        self._load(index, low, None if extra is None else offset + extra, values)
+
+    def _global_load(self, index: int, effects: Effects, values: State) -> None:
+        address, base = effects.sources[0], effects.sources[-1]
+        if base.bit_count() != 2 or not base & SCALAR_MASK:
+            return
+        kind, number = values.get(lowest(address), NOTHING)
+        offset = _offset(effects)
+        self._load(index, lowest(base), offset + number if kind == CONSTANT else None, values)
+
+    def _load(self, index: int, low: int, offset: int | None, values: State) -> None:
+        kind, start = values.get(low, NOTHING)
+        high_kind, _ = values.get(low + 1, NOTHING)
+        if kind == LOW and high_kind == HIGH and offset is not None:
+            size = _load_bytes(self.flow.instructions[index].mnemonic)
+            self.reads.add(KernargRead(start + offset, size, index))
+        elif kind in (LOW, TAINTED):
+            self.unresolved.add(index)
+
+    def _other(self, index: int, effects: Effects, values: State) -> State:
+        """Any other use: scalar arithmetic taints its result, everything else loses the pointer."""
+        if not _pointer_read(effects, values):
+            return {}
+        if effects.kind == "salu":
+            return dict.fromkeys(numbers(effects.writes & SCALAR_MASK), (TAINTED, 0))
+        self.unresolved.add(index)
+        return {}
+
+
+def _pointer_read(effects: Effects, values: State) -> bool:
+    read = numbers(effects.reads & SCALAR_MASK)
+    return any(values.get(register, NOTHING)[0] in (LOW, TAINTED) for register in read)
+
+
+def _add(mnemonic: str, effects: Effects, values: State) -> State:
+    if not effects.destinations[0]:
+        return {}
+    target = lowest(effects.destinations[0])
+    terms = [
+        values.get(lowest(mask), NOTHING) if mask else _constant(text)
+        for mask, text in zip(effects.sources, effects.operands[1:], strict=False)
+    ]
+    kinds = [kind for kind, _ in terms]
+    total = sum(number for _, number in terms)
+    if LOW in kinds or TAINTED in kinds:
+        if sorted(kinds) == [CONSTANT, LOW] and mnemonic != "s_addc_u32":
+            return {target: (LOW, total)}
+        return {target: (TAINTED, 0)}
+    if mnemonic == "s_addc_u32" and HIGH in kinds:
+        return {target: (HIGH, 0)}
+    if kinds == [CONSTANT, CONSTANT] and mnemonic != "s_addc_u32":
+        return {target: (CONSTANT, total)}
+    return {}
+
+
+def _constant(text: str) -> Value:
+    number = _integer(text)
+    return NOTHING if number is None else (CONSTANT, number)
+
+
+def _integer(text: str) -> int | None:
+    """Return a printed integer, read as a signed 32-bit value; None for anything else."""
+    if not _INTEGER.fullmatch(text):
+        return None
+    number = int(text, 0)
+    return number - (1 << 32) if number >= 1 << 31 else number
+
+
+def _offset(effects: Effects) -> int:
+    texts = (m.removeprefix("offset:") for m in effects.modifiers if m.startswith("offset:"))
+    return sum(_integer(text) or 0 for text in texts)
+
+
+def _load_bytes(mnemonic: str) -> int:
+    """Return the bytes of a global or scalar load."""
+    if moved := transfer_bytes(mnemonic):
+        return moved[1]
+    return 4 * int(mnemonic.rpartition("_dwordx")[2]) if "_dwordx" in mnemonic else 4

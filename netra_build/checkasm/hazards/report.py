@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import asdict
 
-from netra_build.checkasm.hazards.findings import ERROR, NOTE, RULES, SEVERITIES, WARNING, Finding
+from netra_build.checkasm.hazards.findings import RULES, SEVERITIES, Finding
 from netra_build.core.canonical_json import Json
 
 JSON_FORMAT = "netra-check-1"
@@ -25,10 +27,8 @@ def text_report(findings: Sequence[Finding], label: str) -> str:
 
 def count_by_severity(findings: Sequence[Finding]) -> dict[str, int]:
     """Return how many findings there are of each severity."""
-    counts = dict.fromkeys(SEVERITIES, 0)
-    for finding in findings:
-        counts[finding.severity] += 1
-    return counts
+    counts = Counter(finding.severity for finding in findings)
+    return {severity: counts[severity] for severity in SEVERITIES}
 
 
 def json_report(findings: Sequence[Finding], label: str) -> Json:
@@ -37,18 +37,7 @@ def json_report(findings: Sequence[Finding], label: str) -> Json:
         "format": JSON_FORMAT,
         "object": label,
         "counts": count_by_severity(findings),
-        "findings": [
-            {
-                "rule": finding.rule,
-                "severity": finding.severity,
-                "kernel": finding.kernel,
-                "pc": finding.pc,
-                "instruction": finding.instruction,
-                "message": finding.message,
-                "hint": finding.hint,
-            }
-            for finding in findings
-        ],
+        "findings": [asdict(finding) for finding in findings],
     }
 
 
@@ -81,7 +70,7 @@ def _sarif_rule(number: int) -> Json:
     entry: dict[str, Json] = {
         "id": rule.id,
         "shortDescription": {"text": rule.summary},
-        "defaultConfiguration": {"level": _level(rule.severity)},
+        "defaultConfiguration": {"level": rule.severity},
     }
     if rule.hint:
         entry["help"] = {"text": rule.hint}
@@ -98,7 +87,7 @@ def _sarif_result(finding: Finding, rule_index: int, label: str) -> Json:
     return {
         "ruleId": finding.rule,
         "ruleIndex": rule_index,
-        "level": _level(finding.severity),
+        "level": finding.severity,
         "message": {"text": message},
         "locations": [
             {
@@ -107,7 +96,3 @@ def _sarif_result(finding: Finding, rule_index: int, label: str) -> Json:
             }
         ],
     }
-
-
-def _level(severity: str) -> str:
-    return {ERROR: "error", WARNING: "warning", NOTE: "note"}[severity]

@@ -12,17 +12,26 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from netra_build.asm.objects.disassembly import Instruction
-from netra_build.checkasm.hazards.dataflow import run_forward, union_of_ages
 from netra_build.checkasm.hazards.effects import Effects
 from netra_build.checkasm.hazards.findings import Finding, make_finding
-from netra_build.checkasm.hazards.flow import Block, Flow
+from netra_build.checkasm.hazards.flow import Block, Flow, run_forward, union_of_ages
 from netra_build.checkasm.hazards.registers import describe
 
-VMCNT_MAX = 63
-LGKMCNT_MAX = 15
 _COUNTER_NAME = ("vmcnt", "lgkmcnt")
-_COUNTER_MAX = (VMCNT_MAX, LGKMCNT_MAX)
-_VM, _LGKM = 0, 1
+COUNTER_MAX = (63, 15)
+VM, LGKM = 0, 1
+COUNTERS_BY_KIND = {
+    "vmem": (VM,),
+    "smem": (LGKM,),
+    "ds": (LGKM,),
+    "gws": (LGKM,),
+    "flat": (VM, LGKM),
+}
+"""Counters that an instruction of this kind raises."""
+
+IN_ORDER = ("vmem", "ds")
+"""Kinds whose operations finish in the order of their issue."""
+
 OUT_OF_ORDER = -1
 
 State = dict[int, int]
@@ -72,8 +81,8 @@ class _Walker:
         effects = self.flow.effects[index]
         if effects.kind == "wait":
             counts = wait_counts(self.flow.instructions[index])
-            for counter, count in ((_VM, counts.vmcnt), (_LGKM, counts.lgkmcnt)):
-                if count < _COUNTER_MAX[counter]:
+            for counter, count in ((VM, counts.vmcnt), (LGKM, counts.lgkmcnt)):
+                if count < COUNTER_MAX[counter]:
                     pending.retire(counter, count)
             return
         touched = (effects.reads | effects.writes) & pending.registers
@@ -81,7 +90,7 @@ class _Walker:
             self._report_uses(index, effects, pending)
         if pending.operations and effects.kind in ("barrier", "end", "ds"):
             self._report_lds(index, effects, pending)
-        for counter in _counters(effects):
+        for counter in COUNTERS_BY_KIND.get(effects.kind, ()):
             pending.issue(index, effects, counter)
 
     def _report_uses(self, index: int, effects: Effects, pending: _Pending) -> None:
@@ -173,27 +182,18 @@ class _Pending:
 
     def issue(self, index: int, effects: Effects, counter: int) -> None:
         """Note a new operation and age the older ones of its counter."""
-        in_order = effects.kind in ("vmem", "ds")
+        in_order = effects.kind in IN_ORDER
         if in_order:
             self.issued[counter] += 1
-            self.retire(counter, _COUNTER_MAX[counter])
+            self.retire(counter, COUNTER_MAX[counter])
         if effects.writes or effects.traits & {"lds_dma", "lds_write"}:
             self.operations[2 * index + counter] = self.issued[counter] if in_order else None
             self.registers |= effects.writes
 
 
-def _counters(effects: Effects) -> tuple[int, ...]:
-    kind = effects.kind
-    if kind == "vmem":
-        return (_VM,)
-    if kind in ("smem", "ds", "gws"):
-        return (_LGKM,)
-    return (_VM, _LGKM) if kind == "flat" else ()
-
-
 def _supersedes(effects: Effects, load: Effects) -> bool:
     """Tell whether a younger load overwrites safely: loads of one in-order class land in order."""
-    return effects.kind == load.kind and effects.kind in ("vmem", "ds")
+    return effects.kind == load.kind and effects.kind in IN_ORDER
 
 
 def _lds_rule(effects: Effects, operation: Effects) -> str | None:

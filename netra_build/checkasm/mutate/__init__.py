@@ -1,1 +1,18 @@
-"""Mutation: seed small faults into a kernel and see which check catches each of them."""
+"""Mutation: seed one small fault at a time into a kernel, and see which check catches it.
+
+This folder may import ``core``, ``asm``, ``formats`` and the rest of ``checkasm``. In reading order:
+
+- ``mutant``: a unit as statements, one fault of it, the kinds of faults, the verdict on a fault.
+- ``statements``: faults of whole statements: waits, wait states, barriers, descriptor, metadata.
+- ``operands``, ``value``: an instruction in its parts, and faults of these: registers, constants,
+  conditions, lanes, deletions.
+- ``guards``: guards of a template, taken out one at a time.
+- ``judge``: one mutant before every check, in the order of their cost. Start here.
+- ``intervals``, ``proofs``: why a mutant that no check sees changes nothing.
+- ``campaign``: one run on one kernel, in one process or several.
+- ``report``: the result as text, JSON or Markdown.
+- ``document``: scores and survivors of all kernels, as data and as tables of docs/mutation.md.
+
+The judge trusts no check more than another: proofs follow outstanding operations by an analysis of
+their own, so that a fault in the wait analysis shows as a survivor instead of hiding one.
+"""

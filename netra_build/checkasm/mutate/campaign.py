@@ -1,14 +1,24 @@
-"""One mutation run on one kernel: make the mutants, choose among them, judge, put together."""
+"""One mutation run on one kernel: make the mutants, choose among them, judge, put together.
+
+Mutants are judged in this process, or in several that were started for it.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
 
-from netra_build.checkasm.mutate.declared import declared_mutants
+from netra_build.asm.native.session import with_native_part
+from netra_build.asm.tools.toolchain import Toolchain, find_toolchain
+from netra_build.checkasm.hazards.conformity import abi_facts
 from netra_build.checkasm.mutate.guards import Template, guard_verdicts
-from netra_build.checkasm.mutate.judge import Verdict
+from netra_build.checkasm.mutate.intervals import Bounds
+from netra_build.checkasm.mutate.judge import Judge, Subject
 from netra_build.checkasm.mutate.mutant import (
     GUARD,
     KINDS,
@@ -16,16 +26,74 @@ from netra_build.checkasm.mutate.mutant import (
     VALUE,
     Mutant,
     Source,
+    Verdict,
     choose,
     read_unit,
 )
-from netra_build.checkasm.mutate.ordering import ordering_mutants
-from netra_build.checkasm.mutate.pool import ToolPlace, judge_all
 from netra_build.checkasm.mutate.report import Result
-from netra_build.checkasm.mutate.subject import Subject
+from netra_build.checkasm.mutate.statements import declared_mutants, ordering_mutants
 from netra_build.checkasm.mutate.value import value_mutants
+from netra_build.core.errors import NetraError
+from netra_build.formats.abi import KernelAbi
+from netra_build.formats.catalogs.tactic import FixedTactic
+from netra_build.formats.golden import GoldenSource
 
 SAMPLE = 200
+MUTANTS_PER_TURN = 4
+
+
+def golden_subject(
+    golden: GoldenSource, unit: bytes, tactic: FixedTactic | None, abi: KernelAbi | None
+) -> Subject:
+    """Return the subject of one golden source; ``unit`` is its text.
+
+    ``tactic`` and ``abi`` are its catalog entry and its ABI record, None where there is none.
+    """
+    specialization = dict(golden.specialization)
+    block = tactic.launch_block.resolve(_constants(tactic, specialization)) if tactic else 0
+    return Subject(
+        name=golden.source,
+        unit=unit,
+        tactic=golden.tactic,
+        specialization=specialization,
+        contract=_contract(tactic, abi, block) if tactic else {},
+        bounds=_bounds(abi, block) if tactic and abi else None,
+    )
+
+
+def _constants(tactic: FixedTactic, specialization: Mapping[str, int]) -> dict[str, int]:
+    return {**{name: values[0] for name, values in tactic.contract_constants}, **specialization}
+
+
+def _contract(tactic: FixedTactic, abi: KernelAbi | None, block: int) -> dict[str, Any]:
+    return {
+        "kernarg_size": tactic.kernarg_size,
+        "launch": {"block": [block, 1, 1], "lds_bytes": tactic.lds_bytes},
+        **(abi_facts(abi, tactic.max_threads) if abi else {}),
+    }
+
+
+def _bounds(abi: KernelAbi, block: int) -> Bounds | None:
+    """Return what the record limits, None when it limits nothing."""
+    if abi.limits is None:
+        return None
+    return Bounds(abi.limits.grid, block, dict(abi.limits.elements), dict(abi.limits.values))
+
+
+@dataclass(frozen=True)
+class ToolPlace:
+    """Where to find the tool chain; what a process needs to open its own."""
+
+    explicit: Path | None = None
+    rocm: Path | None = None
+    local: Path | None = None
+    native: Path | None = None
+    """Folder of the native part; without it the programs are started for every mutant."""
+
+    def open(self) -> Toolchain:
+        """Return the tool chain; raises what ``find_toolchain`` raises."""
+        programs = find_toolchain(self.explicit, rocm_path=self.rocm, local=self.local)
+        return with_native_part(programs, self.native, workers=1)
 
 
 @dataclass(frozen=True)
@@ -81,3 +149,56 @@ def _values(source: Source) -> Iterator[Mutant]:
 
 def _sorted(verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
     return tuple(sorted(verdicts, key=lambda one: KINDS.index(one.mutant.kind)))
+
+
+def judge_all(
+    subject: Subject, place: ToolPlace, mutants: Sequence[Mutant], jobs: int
+) -> Iterator[Verdict]:
+    """Yield the verdicts in the order of the mutants, whatever the number of processes.
+
+    Raises what ``Judge`` raises about the unmutated kernel, also when there are no mutants.
+    """
+    if jobs <= 1 or len(mutants) <= MUTANTS_PER_TURN:
+        judge = _open(subject, place)
+        yield from (judge.judge(mutant) for mutant in mutants)
+        return
+    # Started afresh: a forked child would share the parent's workers and their pipes.
+    with ProcessPoolExecutor(jobs, get_context("spawn"), _start, (subject, place)) as pool:
+        for verdict in pool.map(_judge, mutants, chunksize=MUTANTS_PER_TURN):
+            if isinstance(verdict, NetraError):
+                raise verdict
+            yield verdict
+
+
+def _open(subject: Subject, place: ToolPlace) -> Judge:
+    return Judge(subject, read_unit(subject.name, subject.unit), place.open())
+
+
+_OF_THIS_PROCESS: list[Judge | NetraError] = []
+
+
+def _start(subject: Subject, place: ToolPlace) -> None:
+    """Make the judge of this process; its refusal is kept for whoever asks for a verdict."""
+    try:
+        _OF_THIS_PROCESS.append(_open(subject, place))
+    except NetraError as error:
+        _OF_THIS_PROCESS.append(_plain(error))
+
+
+def _plain(error: NetraError) -> NetraError:
+    """Return the error as one of the base classes, which travel between processes."""
+    kind = next(kind for kind in type(error).__mro__ if kind.__module__ == NetraError.__module__)
+    assert issubclass(kind, NetraError)
+    return kind(
+        error.fact,
+        location=error.location,
+        expected=None if error.expected is None else str(error.expected),
+        got=None if error.got is None else str(error.got),
+        hint=error.hint,
+        detail=error.detail,
+    )
+
+
+def _judge(mutant: Mutant) -> Verdict | NetraError:
+    judge = _OF_THIS_PROCESS[0]
+    return judge if isinstance(judge, NetraError) else judge.judge(mutant)

@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from netra_build.checkasm.mutate.judge import CHECKS
-from netra_build.checkasm.mutate.mutant import ORDERING, VALUE
+from netra_build.checkasm.mutate.mutant import CHECKS, ORDERING, VALUE
 from netra_build.checkasm.mutate.report import Result
 from netra_build.core.errors import BadInput
 

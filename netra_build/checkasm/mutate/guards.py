@@ -8,8 +8,7 @@ from typing import Protocol
 
 from netra_build.asm.source.closure import Closure
 from netra_build.asm.tools.diagnostics import AssemblyFailed
-from netra_build.checkasm.mutate.judge import GUARD_TEST, Verdict
-from netra_build.checkasm.mutate.mutant import GUARD, Mutant
+from netra_build.checkasm.mutate.mutant import GUARD, GUARD_TEST, Mutant, Verdict
 from netra_build.core.errors import NetraError, Refused
 
 GUARD_MACRO = "NETRA_REQUIRE_EQ"

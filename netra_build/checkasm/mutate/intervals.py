@@ -10,9 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from netra_build.asm.objects.code_object import Kernel
-from netra_build.checkasm.hazards.dataflow import run_forward
 from netra_build.checkasm.hazards.effects import Effects
-from netra_build.checkasm.hazards.flow import Block, Flow
+from netra_build.checkasm.hazards.flow import Block, Flow, run_forward
 from netra_build.checkasm.hazards.registers import (
     EXEC_MASK,
     SCC,

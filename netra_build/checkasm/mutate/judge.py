@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
 from typing import Any, Protocol
@@ -19,24 +19,24 @@ from netra_build.checkasm.hazards.findings import ERROR
 from netra_build.checkasm.model.arith.transcendental import SECOND_NEAREST
 from netra_build.checkasm.model.findings import ENDLESS_LOOP
 from netra_build.checkasm.model.launch import DEFAULT_BUDGET, Options, Outcome, Prepared, prepare
-from netra_build.checkasm.mutate.mutant import ORDERING, Mutant, Source
+from netra_build.checkasm.mutate.intervals import Bounds
+from netra_build.checkasm.mutate.mutant import (
+    ASSEMBLER,
+    CONFORM,
+    DYNAMIC,
+    LONG_RUN,
+    MODEL,
+    NUMERICS,
+    ORDERING,
+    STATIC,
+    Mutant,
+    Source,
+    Verdict,
+)
 from netra_build.checkasm.mutate.proofs import Clean, identical, prove_ordering, prove_value
-from netra_build.checkasm.mutate.subject import Subject
 from netra_build.checkasm.numerics.scenario import Scenario
 from netra_build.checkasm.numerics.suite import RANDOM, entry_of, launches, second_launches
 from netra_build.core.errors import BadInput, NetraError, Refused
-
-ASSEMBLER = "assembler"
-STATIC = "static"
-CONFORM = "conform"
-MODEL = "model"
-DYNAMIC = "dynamic"
-NUMERICS = "numerics"
-LONG_RUN = "long run"
-GUARD_TEST = "guard"
-CHECKS = (ASSEMBLER, STATIC, CONFORM, MODEL, DYNAMIC, NUMERICS, LONG_RUN, GUARD_TEST)
-"""What can catch a mutant, in the order of asking; ``model`` refuses to execute it, ``long run``
-are random inputs of further seeds, beyond the launches of every build."""
 
 LONG_SEEDS = 6
 
@@ -63,24 +63,18 @@ class Tools(Protocol):
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """What became of a mutant: the check that caught it, or a proof that nothing changed."""
+class Subject:
+    """The kernel to be mutated. Without a ``tactic`` there is no launch to compare with."""
 
-    mutant: Mutant
-    check: str
-    """Empty for a survivor and for an equivalent."""
-    detail: str
-    proof: str = ""
-
-    @property
-    def is_caught(self) -> bool:
-        """Tell whether a check flagged the mutant."""
-        return bool(self.check)
-
-    @property
-    def is_survivor(self) -> bool:
-        """Tell whether nothing flagged the mutant and nothing proves it harmless."""
-        return not self.check and not self.proof
+    name: str
+    unit: bytes
+    tactic: str = ""
+    specialization: Mapping[str, int] = field(default_factory=dict)
+    seed: int = 1
+    contract: Mapping[str, Any] = field(default_factory=dict)
+    """What ``conform`` holds the code object against; nothing is held against an empty one."""
+    bounds: Bounds | None = None
+    """What the contract limits; without it no interval proves a value mutant harmless."""
 
 
 @dataclass(frozen=True)
@@ -93,14 +87,6 @@ class _Built:
     def disassemble(self, hsaco: bytes, *, label: str = "") -> str:
         """Return the listing that is already there."""
         return self.text
-
-
-@dataclass(frozen=True)
-class _Run:
-    """One launch: ``expected`` is what the outputs have to hold afterwards."""
-
-    scenario: Scenario
-    grid: tuple[int, int, int]
 
 
 @dataclass
@@ -198,7 +184,7 @@ class Judge:
 
     # Executing
 
-    def _runs(self, built: _Built) -> Iterator[_Run]:
+    def _runs(self, built: _Built) -> Iterator[Scenario]:
         """Yield a reduced launch of the first scenario, then every launch of the quick suite."""
         subject = self.subject
         prepared = self._prepare(built)
@@ -212,12 +198,13 @@ class Judge:
         first = scenarios[0]
         small = _reduced(first.grid, -(-first.block[0] * first.block[1] * first.block[2] // 64))
         if small != first.grid:
-            outputs = _named(first, self._launch(prepared, first, small))
-            yield _Run(replace(first, expected=_written(first, outputs)), small)
-        yield from (_Run(scenario, scenario.grid) for scenario in scenarios)
+            part = replace(first, grid=small)
+            outputs = first.by_name(self._launch(prepared, part).outputs.values())
+            yield replace(part, expected=_written(first, outputs))
+        yield from scenarios
 
     @cached_property
-    def long_runs(self) -> tuple[_Run, ...]:
+    def long_runs(self) -> tuple[Scenario, ...]:
         """The random case with further seeds, then the other cases with second nearest results.
 
         They are made when the first mutant gets this far, and the unmutated kernel passes them.
@@ -234,14 +221,14 @@ class Judge:
         prepared = self._prepare(self._build(self.source.text()))
         for one in further:
             self._budget(prepared, one)
-        return tuple(_Run(one, one.grid) for one in further)
+        return tuple(further)
 
     def _prepare(self, built: _Built) -> _Machines:
         return _Machines(prepare(built.hsaco, self.symbol, built, self.source.name))
 
     def _budget(self, prepared: _Machines, scenario: Scenario) -> int:
         """Run the unmutated kernel, which every check has to accept; return a mutant's budget."""
-        outcome = self._launch(prepared, scenario, scenario.grid)
+        outcome = self._launch(prepared, scenario)
         check, detail = _flaw(scenario, outcome)
         if check:
             raise Refused(
@@ -252,22 +239,20 @@ class Judge:
         groups = scenario.grid[0] * scenario.grid[1] * scenario.grid[2]
         return BUDGET_FACTOR * (outcome.report.wave_instructions // groups) + SPARE_BUDGET
 
-    def _launch(
-        self, prepared: _Machines, scenario: Scenario, grid: tuple[int, int, int]
-    ) -> Outcome:
+    def _launch(self, prepared: _Machines, scenario: Scenario) -> Outcome:
         values = list(scenario.values.values())
         options = Options(budget=self.budget, seed=self.subject.seed, max_findings=1)
-        return prepared.of(scenario).launch(grid, scenario.block, values, options)
+        return prepared.of(scenario).launch(scenario.grid, scenario.block, values, options)
 
-    def _execute(self, built: _Built, runs: Iterable[_Run]) -> tuple[str, str]:
+    def _execute(self, built: _Built, runs: Iterable[Scenario]) -> tuple[str, str]:
         """Return the check that flags the mutant when it runs, and what it says."""
         try:
             prepared = self._prepare(built)
             for run in runs:
-                outcome = self._launch(prepared, run.scenario, run.grid)
-                check, detail = _flaw(run.scenario, outcome)
+                outcome = self._launch(prepared, run)
+                check, detail = _flaw(run, outcome)
                 if check:
-                    return check, f"{run.scenario.label}: {detail}"
+                    return check, f"{run.label}: {detail}"
         except BadInput as error:
             return MODEL, error.fact
         return "", ""
@@ -280,29 +265,13 @@ def _flaw(scenario: Scenario, outcome: Outcome) -> tuple[str, str]:
         kind = next((one for one in kinds if one != ENDLESS_LOOP), ENDLESS_LOOP)
         first = next((one.line() for one in outcome.report.findings), "")
         return DYNAMIC, f"{kind}: {first}"
-    outputs = _named(scenario, outcome)
-    written = [scenario.values[name] for name in scenario.expected]
-    for name, value in scenario.values.items():
-        # An array may stand under two names, an input's and an output's.
-        if not isinstance(value, int) and not any(value is one for one in written):
-            # An input that nothing was stored to comes back as it is, which is quick to see.
-            is_kept = np.may_share_memory(outputs[name], value) or _same(outputs[name], value)
-            if not is_kept:
-                return NUMERICS, f'input "{name}" was written'
+    outputs = scenario.by_name(outcome.outputs.values())
+    if name := scenario.written_input(outputs):
+        return NUMERICS, f'input "{name}" was written'
     for result in scenario.compare(outputs):
         if not result.is_equal:
             return NUMERICS, result.line()
     return "", ""
-
-
-def _same(left: Array, right: Array) -> bool:
-    bits = f"u{left.dtype.itemsize}"
-    return bool(np.array_equal(left.view(bits), np.ascontiguousarray(right).view(bits)))
-
-
-def _named(scenario: Scenario, outcome: Outcome) -> dict[str, Array]:
-    pointers = [name for name, value in scenario.values.items() if not isinstance(value, int)]
-    return dict(zip(pointers, outcome.outputs.values(), strict=True))
 
 
 def _reduced(grid: tuple[int, int, int], waves: int) -> tuple[int, int, int]:

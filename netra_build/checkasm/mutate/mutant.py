@@ -1,4 +1,4 @@
-"""Mutants and the kernel source that they are made from."""
+"""Mutants, the kernel source that they are made from, and what became of them."""
 
 from __future__ import annotations
 
@@ -55,6 +55,18 @@ VALUE = (
 )
 KINDS = (*ORDERING, *VALUE)
 
+ASSEMBLER = "assembler"
+STATIC = "static"
+CONFORM = "conform"
+MODEL = "model"
+DYNAMIC = "dynamic"
+NUMERICS = "numerics"
+LONG_RUN = "long run"
+GUARD_TEST = "guard"
+CHECKS = (ASSEMBLER, STATIC, CONFORM, MODEL, DYNAMIC, NUMERICS, LONG_RUN, GUARD_TEST)
+"""What can catch a mutant, in the order of asking; ``model`` refuses to execute it, ``long run``
+are random inputs of further seeds, beyond the launches of every build."""
+
 SMALL_KIND = 8
 """A kind with at most this many mutants is not sampled, as long as the sample has room."""
 
@@ -74,6 +86,22 @@ class Mutant:
         """Return both texts on one line."""
         after = self.after.replace("\n", "; ")
         return f"{self.before} -> {after}" if after else f"{self.before} -> (nothing)"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What became of a mutant: the check that caught it, or a proof that nothing changed."""
+
+    mutant: Mutant
+    check: str
+    """Empty for a survivor and for an equivalent."""
+    detail: str
+    proof: str = ""
+
+    @property
+    def is_survivor(self) -> bool:
+        """Tell whether nothing flagged the mutant and nothing proves it harmless."""
+        return not self.check and not self.proof
 
 
 @dataclass(frozen=True)

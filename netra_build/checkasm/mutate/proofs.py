@@ -14,10 +14,16 @@ from functools import cached_property
 
 from netra_build.asm.objects.code_object import CodeObject, Kernel
 from netra_build.asm.objects.disassembly import Disassembly
-from netra_build.checkasm.hazards.dataflow import run_forward
 from netra_build.checkasm.hazards.effects import Effects
-from netra_build.checkasm.hazards.flow import Block, Flow, build_flow
-from netra_build.checkasm.hazards.waits import wait_counts
+from netra_build.checkasm.hazards.flow import Block, Flow, build_flow, run_forward, union_of_ages
+from netra_build.checkasm.hazards.waits import (
+    COUNTER_MAX,
+    COUNTERS_BY_KIND,
+    IN_ORDER,
+    LGKM,
+    VM,
+    wait_counts,
+)
 from netra_build.checkasm.mutate.intervals import Bounds, scalar_steps
 from netra_build.checkasm.mutate.mutant import (
     NOP_DELETE,
@@ -28,14 +34,10 @@ from netra_build.checkasm.mutate.mutant import (
     Source,
 )
 
-VM, LGKM = 0, 1
-NO_WAIT = (63, 15)
-_QUEUES = {"vmem": (VM,), "smem": (LGKM,), "ds": (LGKM,), "gws": (LGKM,), "flat": (VM, LGKM)}
-_ORDERED = ("vmem", "ds")
-_MEMORY = (*_QUEUES, "barrier", "message")
+_MEMORY = (*COUNTERS_BY_KIND, "barrier", "message")
 
-State = tuple[tuple[tuple[int, int], int], ...]
-"""Instruction index and counter of each operation that may be outstanding, with its least age."""
+Ages = dict[tuple[int, int], int]
+"""Instruction index and counter of each operation that may be outstanding, to its least age."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,7 @@ class Clean:
         return build_flow(self.kernel, self.listing)[0]
 
     @cached_property
-    def outstanding(self) -> dict[int, dict[tuple[int, int], int]]:
+    def outstanding(self) -> dict[int, Ages]:
         """Return, for each wait, the operations that may be outstanding in front of it."""
         return outstanding_at_waits(self.flow)
 
@@ -87,7 +89,7 @@ def prove_ordering(clean: Clean, mutant: Mutant) -> str:
     covered = [
         index
         for (index, counter), _ in clean.outstanding.get(number, {}).items()
-        if waits[counter] < NO_WAIT[counter]
+        if waits[counter] < COUNTER_MAX[counter]
     ]
     if not covered:
         return "nothing that its counters cover is outstanding on any path"
@@ -148,15 +150,15 @@ def _touches_memory_after(flow: Flow, number: int) -> bool:
     return any(flow.effects[index].kind in _MEMORY for index in later)
 
 
-def outstanding_at_waits(flow: Flow) -> dict[int, dict[tuple[int, int], int]]:
+def outstanding_at_waits(flow: Flow) -> dict[int, Ages]:
     """Return what may be outstanding in front of each ``s_waitcnt``, by instruction number.
 
     An operation is known by its instruction and counter; its age is the least number of younger
     in-order operations of that counter. Raises ``BudgetExceeded``.
     """
-    found: dict[int, dict[tuple[int, int], int]] = {}
+    found: dict[int, Ages] = {}
 
-    def transfer(block: Block, state: State) -> State:
+    def transfer(block: Block, state: Ages) -> Ages:
         ages = dict(state)
         for index in range(block.start, block.end):
             if flow.effects[index].kind == "wait":
@@ -165,32 +167,25 @@ def outstanding_at_waits(flow: Flow) -> dict[int, dict[tuple[int, int], int]]:
                 _retire(ages, {VM: counts.vmcnt, LGKM: counts.lgkmcnt}, flow)
             else:
                 _issue(ages, index, flow.effects[index])
-        return tuple(sorted(ages.items()))
+        return ages
 
-    nothing: State = ()
-    run_forward(flow, nothing, transfer, _least, len)
+    nothing: Ages = {}
+    run_forward(flow, nothing, transfer, union_of_ages, len)
     return found
 
 
-def _least(left: State, right: State) -> State:
-    ages = dict(left)
-    for key, age in right:
-        ages[key] = min(age, ages.get(key, age))
-    return tuple(sorted(ages.items()))
-
-
-def _retire(ages: dict[tuple[int, int], int], counts: dict[int, int], flow: Flow) -> None:
+def _retire(ages: Ages, counts: dict[int, int], flow: Flow) -> None:
     for key in list(ages):
         index, counter = key
-        is_ordered = flow.effects[index].kind in _ORDERED
+        is_ordered = flow.effects[index].kind in IN_ORDER
         due = counts[counter] == 0 or (is_ordered and ages[key] >= counts[counter])
-        if counts[counter] < NO_WAIT[counter] and due:
+        if counts[counter] < COUNTER_MAX[counter] and due:
             del ages[key]
 
 
-def _issue(ages: dict[tuple[int, int], int], index: int, effects: Effects) -> None:
-    for counter in _QUEUES.get(effects.kind, ()):
-        if effects.kind in _ORDERED:
+def _issue(ages: Ages, index: int, effects: Effects) -> None:
+    for counter in COUNTERS_BY_KIND.get(effects.kind, ()):
+        if effects.kind in IN_ORDER:
             for key in ages:
                 ages[key] += key[1] == counter
         ages[index, counter] = 0

@@ -7,8 +7,15 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from netra_build.checkasm.mutate.judge import ASSEMBLER, CHECKS, Verdict
-from netra_build.checkasm.mutate.mutant import KINDS, ORDERING, SUMMARY_BY_KIND, VALUE
+from netra_build.checkasm.mutate.mutant import (
+    ASSEMBLER,
+    CHECKS,
+    KINDS,
+    ORDERING,
+    SUMMARY_BY_KIND,
+    VALUE,
+    Verdict,
+)
 from netra_build.core.canonical_json import Json
 
 FORMAT = "netra-mutation-1"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from netra_build.checkasm.hazards.instruction_set import find_form
+from netra_build.checkasm.hazards.effects import find_form
 from netra_build.checkasm.mutate.mutant import (
     CONDITION,
     DELETE,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from zlib import crc32
 
@@ -37,12 +37,36 @@ class Scenario:
     is_second_nearest: bool = False
     """Whether it is stated for plain results on the other side of the exact number."""
 
+    def by_name(self, arrays: Iterable[Array]) -> dict[str, Array]:
+        """Return the arrays after a run, given in the order of the kernargs, by name."""
+        pointers = [name for name, value in self.values.items() if not isinstance(value, int)]
+        return dict(zip(pointers, arrays, strict=True))
+
+    def written_input(self, outputs: Mapping[str, Array]) -> str:
+        """Return the first input that a run has changed, else an empty text.
+
+        An array may stand under two names, an input's and an output's.
+        """
+        written = [self.values[name] for name in self.expected]
+        for name, value in self.values.items():
+            if isinstance(value, int) or any(value is one for one in written):
+                continue
+            # An input that nothing was stored to comes back as it is, which is quick to see.
+            if not np.may_share_memory(outputs[name], value) and not _same(outputs[name], value):
+                return name
+        return ""
+
     def compare(self, outputs: Mapping[str, Array]) -> tuple[Comparison, ...]:
         """Compare the arrays after a run with the expectation, output by output."""
         return tuple(
             compare_arrays(name, wanted, outputs[name], self.bounds.get(name))
             for name, wanted in self.expected.items()
         )
+
+
+def _same(left: Array, right: Array) -> bool:
+    bits = f"u{left.dtype.itemsize}"
+    return bool(np.array_equal(left.view(bits), np.ascontiguousarray(right).view(bits)))
 
 
 @dataclass(frozen=True)

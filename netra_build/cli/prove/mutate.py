@@ -24,10 +24,9 @@ from netra_build.plan.instances import MACHINE_LINES, default_macro_symbols
 from netra_build.stages.instantiate import instance_source
 
 if TYPE_CHECKING:
-    from netra_build.checkasm.mutate.campaign import Plan
+    from netra_build.checkasm.mutate.campaign import Plan, ToolPlace
     from netra_build.checkasm.mutate.guards import Template
-    from netra_build.checkasm.mutate.pool import ToolPlace
-    from netra_build.checkasm.mutate.subject import Subject
+    from netra_build.checkasm.mutate.judge import Subject
     from netra_build.formats.catalogs.tactic import FixedTactic
 
 HELP = "seed small faults into a kernel and report which check catches each"
@@ -131,7 +130,7 @@ def _kinds(words: str | None) -> tuple[str, ...]:
 
 
 def _tool_place(options: argparse.Namespace, library: Library | None) -> ToolPlace:
-    from netra_build.checkasm.mutate.pool import ToolPlace
+    from netra_build.checkasm.mutate.campaign import ToolPlace
 
     rocm = os.environ.get("ROCM_PATH", "")
     return ToolPlace(
@@ -144,7 +143,7 @@ def _tool_place(options: argparse.Namespace, library: Library | None) -> ToolPla
 
 def _file_subject(options: argparse.Namespace) -> Subject:
     """Return the unit of a file; without ``--tactic`` it is judged without being executed."""
-    from netra_build.checkasm.mutate.subject import Subject
+    from netra_build.checkasm.mutate.judge import Subject
 
     data = RealDisk().read_bytes(Path(options.subject))
     specialization = {}
@@ -160,7 +159,7 @@ def _file_subject(options: argparse.Namespace) -> Subject:
 
 
 def _golden_subject(library: Library, golden: GoldenSource) -> Subject:
-    from netra_build.checkasm.mutate.subject import golden_subject
+    from netra_build.checkasm.mutate.campaign import golden_subject
 
     abi = read_abi(library, golden.tactic)
     return golden_subject(golden, library.read(golden.source), _tactic(library, golden), abi)

@@ -1,6 +1,6 @@
 """Mutation: seed one small fault at a time into a kernel, and see which check catches it.
 
-This folder may import ``core``, ``asm``, ``formats`` and the rest of ``checkasm``. In reading order:
+It may import ``core``, ``asm``, ``formats`` and the rest of ``checkasm``. In reading order:
 
 - ``mutant``: a unit as statements, one fault of it, the kinds of faults, the verdict on a fault.
 - ``statements``: faults of whole statements: waits, wait states, barriers, descriptor, metadata.

@@ -18,8 +18,8 @@ import numpy as np
 from netra_build.asm.objects.code_object import read_code_object
 from netra_build.asm.tools.toolchain import Toolchain, find_toolchain
 from netra_build.checkasm.model.arrays import LANES
+from netra_build.checkasm.model.findings import Checks
 from netra_build.checkasm.model.launch import BATCH_WAVES, Options, Prepared, prepare
-from netra_build.checkasm.model.machine import Checks
 from netra_build.checkasm.numerics.scenario import Scenario
 from netra_build.checkasm.numerics.suite import entry_of, scenario, stated_tactics
 

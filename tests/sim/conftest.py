@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from netra_build.asm.tools.toolchain import Toolchain
+from netra_build.checkasm.model.findings import Checks
 from netra_build.checkasm.model.launch import Options, Outcome, prepare
-from netra_build.checkasm.model.machine import Checks
 
 LANES = 64
 SLOTS = 16

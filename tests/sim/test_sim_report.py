@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from netra_build.checkasm.model.findings import Checks
 from netra_build.checkasm.model.launch import launch
-from netra_build.checkasm.model.machine import Checks
 
 LOAD = """
 s_load_dwordx2 s[2:3], s[0:1], 0x0

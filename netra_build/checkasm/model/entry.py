@@ -9,8 +9,8 @@ import numpy as np
 from netra_build.asm.objects.descriptor import KernelDescriptor
 from netra_build.checkasm.model.arguments import Geometry
 from netra_build.checkasm.model.arrays import LANES, Array, masks_from_lanes
+from netra_build.checkasm.model.batch import Batch
 from netra_build.checkasm.model.group import UNSET, Group
-from netra_build.checkasm.model.machine import Machine
 from netra_build.checkasm.model.operands import EXEC
 from netra_build.core.errors import BadInput
 
@@ -65,11 +65,11 @@ def float_mode(d: KernelDescriptor) -> int:
     )
 
 
-def start_group(machine: Machine, entry: Entry, workgroups: Array) -> Group:
+def start_group(batch: Batch, entry: Entry, workgroups: Array) -> Group:
     """Return all wavefronts of a batch at the entry; ``workgroups`` is int64[k, 3] of ids."""
-    waves = machine.waves_per_workgroup
+    waves = batch.waves_per_workgroup
     n = len(workgroups) * waves
-    g = Group(machine, n, entry.descriptor.allocated_vgprs)
+    g = Group(batch, n, entry.descriptor.allocated_vgprs)
     _fill_with_junk(g, entry.seed)
     g.wave = np.arange(n, dtype=np.int64)
     g.workgroup = g.wave // waves
@@ -104,7 +104,7 @@ def _start_lanes(g: Group, geometry: Geometry, waves: int) -> None:
 def _start_vectors(g: Group, entry: Entry) -> None:
     """v0 packs the work-item ids: x in bits 0-9, y in 10-19, z in 20-29."""
     sizes = entry.geometry.block
-    item = (g.wave % g.machine.waves_per_workgroup * LANES)[:, None] + np.arange(LANES)
+    item = (g.wave % g.batch.waves_per_workgroup * LANES)[:, None] + np.arange(LANES)
     x = item % sizes[0]
     packed = x
     if entry.descriptor.workitem_id_mode >= 1:

@@ -1,4 +1,4 @@
-"""What the dynamic checks found, and how much was executed."""
+"""The dynamic checks: which ones report, what they found, and how much was executed."""
 
 from __future__ import annotations
 
@@ -37,6 +37,38 @@ KINDS = (
 
 KEPT_PER_PLACE = 4
 """Findings of one kind at one instruction that are kept; further ones are only counted."""
+
+
+@dataclass(frozen=True)
+class Checks:
+    """Which dynamic checks report; each can be switched off on its own."""
+
+    waits: bool = True
+    races: bool = True
+    bounds: bool = True
+    uninitialised: bool = True
+    kernargs: bool = True
+    barriers: bool = True
+    same_barrier: bool = False
+    """Also report wavefronts of one work-group that wait at different barriers. The hardware
+    counts arrivals only, and hand-written kernels use that."""
+
+    def reports(self, kind: str) -> bool:
+        """True when findings of ``kind`` are wanted."""
+        return bool(getattr(self, CHECK_BY_KIND.get(kind, ""), True))
+
+
+CHECK_BY_KIND = {
+    MISSING_WAIT: "waits",
+    LDS_RACE: "races",
+    OUT_OF_BOUNDS: "bounds",
+    LDS_OUT_OF_BOUNDS: "bounds",
+    UNINITIALISED: "uninitialised",
+    UNINITIALISED_LDS: "uninitialised",
+    KERNARG_OVER_READ: "kernargs",
+    DIVERGENT_BARRIER: "barriers",
+}
+"""The switch that governs a kind of finding; kinds not named here always report."""
 
 
 @dataclass(frozen=True)

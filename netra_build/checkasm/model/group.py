@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from enum import Enum
+
 import numpy as np
 
 from netra_build.checkasm.model.arrays import LANES, Array, lanes_from_masks
+from netra_build.checkasm.model.batch import Batch
 from netra_build.checkasm.model.findings import MISSING_WAIT, UNINITIALISED
-from netra_build.checkasm.model.interfaces import Host
+from netra_build.checkasm.model.memory import Report
 from netra_build.checkasm.model.operands import EXEC, Decoded, Unsupported, scalar_name
 from netra_build.checkasm.model.scoreboard import (
     SCALAR_BASE,
@@ -24,6 +28,17 @@ HELD = 2
 """Register state bit: a load that nobody waited for yet writes it."""
 
 
+COPY_BYTES_PER_STEP = 1 << 16
+"""Bytes that are copied in about the time of one cheap instruction."""
+
+
+class Stop(Enum):
+    """Why the wavefronts of a group do not go on by themselves."""
+
+    END = "end of the program"
+    BARRIER = "barrier"
+
+
 class Group:
     """Wavefronts at one program counter. ``n`` is their number.
 
@@ -34,16 +49,16 @@ class Group:
     which EXEC a vector register is known to be written in all active lanes.
     """
 
-    def __init__(self, machine: Host, n: int, vgprs: int) -> None:
-        self.machine = machine
+    def __init__(self, batch: Batch, n: int, vgprs: int) -> None:
+        self.batch = batch
         self.n = n
         # Batches follow each other, so that one can have the memory of the one before.
-        self.V = machine.scratch.array("registers", (vgprs, n, LANES), np.uint32)
+        self.V = batch.scratch.array("registers", (vgprs, n, LANES), np.uint32)
         self.S = np.empty((SCALARS, n), np.uint32)
         self.scc = np.zeros(n, np.bool_)
         self.E = np.ones((n, LANES), np.bool_)
         self.full = True
-        self.vinit = machine.scratch.array("written lanes", self.V.shape, np.bool_)
+        self.vinit = batch.scratch.array("written lanes", self.V.shape, np.bool_)
         self.vinit[:] = False
         self.sinit = np.zeros((SCALARS, n), np.bool_)
         self.covered: dict[int, Array] = {}
@@ -93,8 +108,8 @@ class Group:
         if state & UNSET and self.covered.get(register) is not active:
             bad = active & ~self.vinit[register]
             if bad.any():
-                name = self.machine.register_name(register)
-                self.machine.report(UNINITIALISED, source, self, bad, f"{name} was never written")
+                name = self.batch.register_name(register)
+                self.batch.report(UNINITIALISED, source, self, bad, f"{name} was never written")
             self._note_written(register, active)
 
     def check_scalar(self, register: int, source: Decoded) -> None:
@@ -107,7 +122,7 @@ class Group:
             bad = ~self.sinit[register]
             if bad.any():
                 detail = f"{name} was never written"
-                self.machine.report(UNINITIALISED, source, self, bad[:, None], detail)
+                self.batch.report(UNINITIALISED, source, self, bad[:, None], detail)
             self.sinit[register] = True
             self.sstate[register] &= ~UNSET
 
@@ -170,8 +185,8 @@ class Group:
             if not bad.any():
                 continue
             if key < SCALAR_BASE:
-                name = self.machine.register_name(key)
-            self.machine.report(
+                name = self.batch.register_name(key)
+            self.batch.report(
                 MISSING_WAIT,
                 source,
                 self,
@@ -202,7 +217,7 @@ class Group:
             self.mark_free(key)
         for pending in slot:
             if pending.places is not None:
-                self.machine.lds.retire(self, pending)
+                self.batch.lds.retire(self, pending)
 
     def issue(
         self,
@@ -217,7 +232,7 @@ class Group:
     ) -> None:
         """Count a memory operation of the active lanes; hold its registers back."""
         pending = Pending(
-            self.machine.next_serial(),
+            self.batch.next_serial(),
             source,
             queue,
             registers,
@@ -235,12 +250,20 @@ class Group:
             else:
                 self.vstate[key] |= HELD
 
+    def reporter(self, source: Decoded) -> Report:
+        """Return what reports bad addresses of an instruction: of lanes, or bool[n, 1] of none."""
+        return lambda kind, bad, detail: self.batch.report(kind, source, self, bad, detail)
+
     # Splitting and joining
+
+    def charge_copy(self) -> None:
+        """Splitting and joining copy registers: a program may not do that without end."""
+        self.batch.charge(self.V.nbytes // COPY_BYTES_PER_STEP)
 
     def take(self, rows: Array) -> Group:
         """Return a new group of the wave rows in int64 ``rows``."""
         part = Group.__new__(Group)
-        part.machine, part.pc = self.machine, self.pc
+        part.batch, part.pc = self.batch, self.pc
         part.set_mode(self.mode)
         part.n = len(rows)
         part.V = self.V.take(rows, axis=1)
@@ -269,7 +292,7 @@ class Group:
     def join(self, other: Group) -> Group:
         """Return one group that holds the wavefronts of both."""
         whole = Group.__new__(Group)
-        whole.machine, whole.pc = self.machine, self.pc
+        whole.batch, whole.pc = self.batch, self.pc
         whole.set_mode(self.mode)
         whole.n = self.n + other.n
         for name in ("V", "S", "vinit", "sinit"):
@@ -301,3 +324,10 @@ class Group:
                 self.sstate[key - SCALAR_BASE] |= HELD
             else:
                 self.vstate[key] |= HELD
+
+
+Outcome = int | list[Group] | Stop | None
+"""What one instruction gives: go on (None), jump there, continue with these groups, or stop."""
+
+Run = Callable[[Group], Outcome]
+"""What one instruction does."""

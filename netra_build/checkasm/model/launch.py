@@ -15,16 +15,17 @@ from netra_build.asm.objects.metadata import KernelMetadata
 from netra_build.checkasm.model.arguments import Arguments, Geometry, Kernargs, build_kernargs
 from netra_build.checkasm.model.arith.transcendental import APPROXIMATE
 from netra_build.checkasm.model.arrays import LANES, Array, Scratch
+from netra_build.checkasm.model.batch import Batch
 from netra_build.checkasm.model.entry import (
     PRELOAD_ENTRY_BYTES,
     Entry,
     refuse_unsupported,
     start_group,
 )
-from netra_build.checkasm.model.findings import LDS_OVER_BUDGET, Collector, Finding, Report
+from netra_build.checkasm.model.findings import LDS_OVER_BUDGET, Checks, Collector, Finding, Report
 from netra_build.checkasm.model.isa.catalogue import build_step
 from netra_build.checkasm.model.lds import LDS_BUDGET, LocalStore
-from netra_build.checkasm.model.machine import Checks, Machine, Program
+from netra_build.checkasm.model.machine import Machine, Program
 from netra_build.checkasm.model.memory import AddressSpace
 from netra_build.checkasm.model.sources import Context
 from netra_build.core.errors import BadInput
@@ -269,9 +270,10 @@ class _Launch:
         before = self.prepared.program.counts()
         if not self.collector.counts:
             for ids in self._batches():
-                machine = self._machine(ids)
-                machine.run(start_group(machine, self.entry, ids))
-                if machine.budget <= 0:
+                batch = self._batch(ids)
+                machine = Machine(self.prepared.program, batch, self.prepared.location)
+                machine.run(start_group(batch, self.entry, ids))
+                if batch.budget <= 0:
                     break
         return Outcome(self._outputs(), self._report(before))
 
@@ -286,13 +288,12 @@ class _Launch:
         size = max(1, min(BATCH_WAVES // self.waves, by_memory, by_lds))
         return [ids[at : at + size] for at in range(0, len(ids), size)]
 
-    def _machine(self, ids: Array) -> Machine:
+    def _batch(self, ids: Array) -> Batch:
         checks = self.options.checks
         lds = LocalStore(
             len(ids), self.lds_bytes, self.waves, races=checks.races, unset=checks.uninitialised
         )
-        return Machine(
-            self.prepared.program,
+        return Batch(
             self.memory,
             lds,
             checks,
@@ -301,9 +302,8 @@ class _Launch:
             self.waves,
             self.prepared.kernel.descriptor.accum_offset,
             self.options.budget,
-            self.prepared.location,
             CODE_BASE,
-            scratch=self.scratch,
+            self.scratch,
         )
 
     def _outputs(self) -> dict[str, Array]:

@@ -8,13 +8,13 @@ race. Tag zero means never written.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
-from netra_build.checkasm.model.arrays import LANES, Array, first_true
-from netra_build.checkasm.model.byte_views import ByteViews
+from netra_build.checkasm.model.arrays import LANES, Array, ByteViews, first_true
 from netra_build.checkasm.model.findings import (
     LDS_OUT_OF_BOUNDS,
     LDS_RACE,
@@ -22,9 +22,8 @@ from netra_build.checkasm.model.findings import (
     MISSING_WAIT,
     UNINITIALISED_LDS,
 )
-from netra_build.checkasm.model.interfaces import Waves
-from netra_build.checkasm.model.operands import Decoded
-from netra_build.checkasm.model.scoreboard import Pending
+from netra_build.checkasm.model.memory import Report
+from netra_build.checkasm.model.scoreboard import Pending, Scoreboard
 
 LDS_BUDGET = 160 * 1024
 """Bytes of work-group memory that one work-group may use on gfx950."""
@@ -36,6 +35,14 @@ SEVERAL = np.uint32(31)
 """Reader or atomic writer in a tag that stands for more than one wavefront."""
 EPOCH_MASK = ~np.uint32(127)
 COARSEST = 16
+
+
+class Waves(Protocol):
+    """Wavefronts in lock step, as memory sees them: their numbers, and what they have issued."""
+
+    wave: Array
+    workgroup: Array
+    board: Scoreboard
 
 
 @dataclass(frozen=True)
@@ -81,7 +88,7 @@ class LocalStore:
         self.written = np.zeros(data.size // COARSEST, np.uint32)
         self.read = np.zeros_like(self.written)
         self.epoch = np.ones(workgroups, np.uint32)
-        self.is_shared = waves > 1
+        self.waves = waves
         self.races = races
         self.unset = unset
         self.direct_loads = False
@@ -90,20 +97,20 @@ class LocalStore:
     @property
     def tracks_readers(self) -> bool:
         """True when another wavefront could write what one has read."""
-        return self.races and (self.is_shared or self.direct_loads)
+        return self.races and (self.waves > 1 or self.direct_loads)
 
     # Access
 
     def load(
-        self, g: Waves, address: Array, width: int, active: Array, source: Decoded
+        self, g: Waves, address: Array, width: int, active: Array, report: Report
     ) -> tuple[Array, Array]:
         """Read ``width`` bytes per lane at uint32[n, 64] ``address``.
 
         Returns uint32[dwords, n, 64] and the flat byte positions int64[n, 64].
         """
-        access = self._locate(g, address, width, active, source)
+        access = self._locate(g, address, width, active, report)
         if self.races or self.unset:
-            self._note_read(g, access, width, source)
+            self._note_read(access, width, report)
         return access.spread(self.bytes.load(access.place, width)), access.asked
 
     def store(
@@ -113,13 +120,13 @@ class LocalStore:
         values: Array,
         width: int,
         active: Array,
-        source: Decoded,
+        report: Report,
         *,
         is_direct: bool = False,
     ) -> Array:
         """Write uint32[dwords, n, 64] ``values``; returns the first byte per lane."""
-        access = self._locate(g, address, width, active, source)
-        self._note_write(g, access, width, source, is_direct)
+        access = self._locate(g, address, width, active, report)
+        self._note_write(access, width, report, is_direct)
         self.bytes.store(access.place, access.chosen(values), width)
         return access.spread(access.place)
 
@@ -129,13 +136,13 @@ class LocalStore:
         address: Array,
         width: int,
         active: Array,
-        source: Decoded,
+        report: Report,
         combine: Callable[[Array, Array], Array],
         values: Array,
     ) -> Array:
         """Replace memory by ``combine(memory, values)``; returns what it held before."""
-        access = self._locate(g, address, width, active, source)
-        self._note_atomic(g, access, width, source)
+        access = self._locate(g, address, width, active, report)
+        self._note_atomic(access, width, report)
         old = self.bytes.load(access.place, width)
         self.bytes.store(access.place, combine(old, access.chosen(values)), width)
         return access.spread(old)
@@ -145,7 +152,7 @@ class LocalStore:
         return (g.workgroup * self.stride)[:, None] + address
 
     def _locate(
-        self, g: Waves, address: Array, width: int, active: Array, source: Decoded
+        self, g: Waves, address: Array, width: int, active: Array, report: Report
     ) -> _Access:
         """Find the bytes that the active lanes mean; report those beyond the end."""
         asked = self.places(g, address)
@@ -154,7 +161,7 @@ class LocalStore:
             if outside.any():
                 where = int(address[first_true(outside)])
                 detail = f"LDS bytes {where} to {where + width - 1} of {self.size}"
-                g.machine.report(LDS_OUT_OF_BOUNDS, source, g, outside, detail)
+                report(LDS_OUT_OF_BOUNDS, outside, detail)
                 active = active & ~outside
         mine = self._mine(g)
         epoch = int(np.minimum.reduce(mine)) & int(EPOCH_MASK)
@@ -166,15 +173,15 @@ class LocalStore:
             index = np.flatnonzero(active)
             place, wave = asked.reshape(-1).take(index), index // LANES
             access = _Access(asked, index, place, mine.take(wave), epoch)
-        self._refine(access, width, g, source)
+        self._refine(access, width, report)
         return access
 
     def _mine(self, g: Waves) -> Array:
         """Return the tag of each wavefront: uint32[n]."""
-        wave = (g.wave % g.machine.waves_per_workgroup).astype(np.uint32)
+        wave = (g.wave % self.waves).astype(np.uint32)
         return (self.epoch[g.workgroup] << EPOCH_SHIFT) | (wave + np.uint32(1))
 
-    def _refine(self, access: _Access, width: int, g: Waves, source: Decoded) -> None:
+    def _refine(self, access: _Access, width: int, report: Report) -> None:
         """Make the granules as small as this access needs them."""
         if self.granule == 1:
             return
@@ -189,7 +196,7 @@ class LocalStore:
             self.granule = finer
         if width >= 4 and (place & min(width - 1, 3)).any():
             bad = access.spread((place & 3) != 0)
-            g.machine.report(MEMORY_FAULT, source, g, bad, "LDS address is not dword aligned")
+            report(MEMORY_FAULT, bad, "LDS address is not dword aligned")
 
     # Tags
 
@@ -200,15 +207,15 @@ class LocalStore:
             return first[None]
         return first[None] + np.arange(count).reshape(-1, *(1,) * first.ndim)
 
-    def _note_read(self, g: Waves, access: _Access, width: int, source: Decoded) -> None:
+    def _note_read(self, access: _Access, width: int, report: Report) -> None:
         granules = self._granules(access.place, width)
         tags = self.written.take(granules)
         if self.unset and not tags.all():
             bad = (tags == 0).any(axis=0)
-            self._say(UNINITIALISED_LDS, g, source, access, bad, "is read but never written")
+            self._say(report, UNINITIALISED_LDS, access, bad, "is read but never written")
         if not self.tracks_readers:
             return
-        self._check(g, source, access, tags, "read")
+        self._check(report, access, tags, "read")
         mine = access.mine
         before = self.read.take(granules)
         self.read[granules] = np.broadcast_to(mine, granules.shape)
@@ -219,36 +226,34 @@ class LocalStore:
             shared = np.broadcast_to((mine & EPOCH_MASK) | SEVERAL, several.shape)
             self.read[granules[several]] = shared[several]
 
-    def _note_write(
-        self, g: Waves, access: _Access, width: int, source: Decoded, is_direct: bool
-    ) -> None:
+    def _note_write(self, access: _Access, width: int, report: Report, is_direct: bool) -> None:
         granules = self._granules(access.place, width)
         self.direct_loads |= is_direct
         if self.tracks_readers:
-            self._check(g, source, access, self.written.take(granules), "written")
+            self._check(report, access, self.written.take(granules), "written")
             tags = self.read.take(granules)
-            self._check(g, source, access, tags, "overwritten after a read")
+            self._check(report, access, tags, "overwritten after a read")
         tag = access.mine | IN_FLIGHT if is_direct else access.mine
         self.written[granules] = np.broadcast_to(tag, granules.shape)
-        if self.is_shared and self.races:
+        if self.waves > 1 and self.races:
             bad = (self.written.take(granules) != tag).any(axis=0)
             if bad.any():
-                self._say(LDS_RACE, g, source, access, bad, "is written by two waves at once")
+                self._say(report, LDS_RACE, access, bad, "is written by two waves at once")
 
-    def _note_atomic(self, g: Waves, access: _Access, width: int, source: Decoded) -> None:
+    def _note_atomic(self, access: _Access, width: int, report: Report) -> None:
         """Note a read-modify-write: atomic operations of several wavefronts do not race."""
         granules, mine = self._granules(access.place, width), access.mine
         tags = self.written.take(granules)
         if self.unset and not tags.all():
             bad = (tags == 0).any(axis=0)
-            self._say(UNINITIALISED_LDS, g, source, access, bad, "is updated but never written")
+            self._say(report, UNINITIALISED_LDS, access, bad, "is updated but never written")
         several = (mine & EPOCH_MASK) | SEVERAL | ATOMIC
         self.has_atomics = True
         own = mine | ATOMIC
         if self.tracks_readers:
             clean = np.where(tags & ATOMIC != 0, mine, tags)
-            self._check(g, source, access, clean, "updated")
-            self._check(g, source, access, self.read.take(granules), "updated after a read")
+            self._check(report, access, clean, "updated")
+            self._check(report, access, self.read.take(granules), "updated after a read")
         known = (tags >> EPOCH_SHIFT == mine >> EPOCH_SHIFT) & (tags & ~ATOMIC != mine)
         after = np.where(known, several, np.broadcast_to(own, tags.shape))
         self.written[granules] = after
@@ -257,7 +262,7 @@ class LocalStore:
             shared = np.broadcast_to(several, tags.shape)
             self.written[granules[other]] = shared[other]
 
-    def _check(self, g: Waves, source: Decoded, access: _Access, tags: Array, verb: str) -> None:
+    def _check(self, report: Report, access: _Access, tags: Array, verb: str) -> None:
         """Report the lanes whose granules another wavefront used in this epoch."""
         if access.epoch > int(np.maximum.reduce(tags, axis=None, initial=0)):
             return
@@ -270,32 +275,28 @@ class LocalStore:
         own = (tags == mine | IN_FLIGHT) & bad
         if own.any():
             detail = f"is {verb} before the wait for the load that fills it"
-            self._say(MISSING_WAIT, g, source, access, own.any(axis=0), detail)
+            self._say(report, MISSING_WAIT, access, own.any(axis=0), detail)
         foreign = (bad & ~own).any(axis=0)
         if foreign.any():
             tag = int((tags * (bad & ~own)).max(axis=0)[foreign][0]) & 31
             who = "several waves" if tag == SEVERAL else f"wave {tag - 1}"
             detail = f"is {verb} with no barrier since {who} used it"
-            self._say(LDS_RACE, g, source, access, foreign, detail)
+            self._say(report, LDS_RACE, access, foreign, detail)
 
-    def _say(
-        self, kind: str, g: Waves, source: Decoded, access: _Access, bad: Array, detail: str
-    ) -> None:
+    def _say(self, report: Report, kind: str, access: _Access, bad: Array, detail: str) -> None:
         lanes = access.spread(bad)
         byte = int(access.asked[first_true(lanes)]) % max(self.stride, 1)
-        g.machine.report(kind, source, g, lanes, f"LDS byte {byte} {detail}")
+        report(kind, lanes, f"LDS byte {byte} {detail}")
 
     # Waits and barriers
 
     def retire(self, g: Waves, pending: Pending) -> None:
         """Note that a load straight to LDS has arrived."""
-        if not pending.is_direct or pending.places is None:
+        if not pending.is_direct:
             return
-        for place in pending.places:
-            granules = self._granules(place, pending.width)
-            lanes = np.ones(place.shape, np.bool_) if pending.lanes is None else pending.lanes
+        mine = self._mine(g)[:, None] | IN_FLIGHT
+        for granules, lanes in self._touched(pending):
             tags = self.written[granules]
-            mine = self._mine(g)[:, None] | IN_FLIGHT
             due = (tags == mine) & lanes
             self.written[granules[due]] = (tags & ~IN_FLIGHT)[due]
 
@@ -306,20 +307,18 @@ class LocalStore:
         """
         if not self.tracks_readers:
             return
-        for slot in (*g.board.ds, *g.board.vm):
-            for pending in slot:
-                if pending.places is not None:
-                    self._carry(g, pending)
-
-    def _carry(self, g: Waves, pending: Pending) -> None:
         mine = self._mine(g)[:, None]
-        assert pending.places is not None
-        for place in pending.places:
-            granules = self._granules(place, pending.width)
-            lanes = np.ones(place.shape, np.bool_) if pending.lanes is None else pending.lanes
+        for pending in (p for slot in (*g.board.ds, *g.board.vm) for p in slot):
             tag = mine | IN_FLIGHT if pending.is_direct else mine
             tags = self.written if pending.is_write else self.read
-            tags[granules[:, lanes]] = np.broadcast_to(tag, granules.shape)[:, lanes]
+            for granules, lanes in self._touched(pending):
+                tags[granules[:, lanes]] = np.broadcast_to(tag, granules.shape)[:, lanes]
+
+    def _touched(self, pending: Pending) -> Iterator[tuple[Array, Array]]:
+        """Yield the granules [..., n, 64] of each place, and the lanes bool[n, 64] that count."""
+        for place in () if pending.places is None else pending.places:
+            lanes = np.ones(place.shape, np.bool_) if pending.lanes is None else pending.lanes
+            yield self._granules(place, pending.width), lanes
 
 
 def _same_epoch_other_user(tags: Array, mine: Array) -> Array:

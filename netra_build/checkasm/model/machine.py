@@ -3,73 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
 from netra_build.asm.objects.disassembly import Instruction
-from netra_build.checkasm.model.arrays import Array, Scratch, first_true
+from netra_build.checkasm.model.batch import Batch
 from netra_build.checkasm.model.findings import (
     DIVERGENT_BARRIER,
     ENDLESS_LOOP,
-    KERNARG_OVER_READ,
-    LDS_OUT_OF_BOUNDS,
-    LDS_RACE,
     LOST_PROGRAM_COUNTER,
-    MISSING_WAIT,
-    OUT_OF_BOUNDS,
-    UNINITIALISED,
-    UNINITIALISED_LDS,
-    Collector,
-    Finding,
 )
-from netra_build.checkasm.model.group import Group
-from netra_build.checkasm.model.interfaces import Outcome
-from netra_build.checkasm.model.lds import LocalStore
-from netra_build.checkasm.model.memory import AddressSpace
+from netra_build.checkasm.model.group import Group, Run, Stop
 from netra_build.checkasm.model.operands import Decoded, Unsupported, refuse
 from netra_build.core.errors import BadInput, NetraError
 
-Run = Callable[[Group], Outcome]
-
-
 MAX_HISTORY_BYTES = 1 << 28
 """What may be recorded lane by lane of the operations of wavefronts that met again."""
-
-COPY_BYTES_PER_STEP = 1 << 16
-"""Bytes that are copied in about the time of one cheap instruction."""
-
-
-@dataclass(frozen=True)
-class Checks:
-    """Which dynamic checks report; each can be switched off on its own."""
-
-    waits: bool = True
-    races: bool = True
-    bounds: bool = True
-    uninitialised: bool = True
-    kernargs: bool = True
-    barriers: bool = True
-    same_barrier: bool = False
-    """Also report wavefronts of one work-group that wait at different barriers. The hardware
-    counts arrivals only, and hand-written kernels use that."""
-
-    def reports(self, kind: str) -> bool:
-        """True when findings of ``kind`` are wanted."""
-        return bool(getattr(self, CHECK_BY_KIND.get(kind, ""), True))
-
-
-CHECK_BY_KIND = {
-    MISSING_WAIT: "waits",
-    LDS_RACE: "races",
-    OUT_OF_BOUNDS: "bounds",
-    LDS_OUT_OF_BOUNDS: "bounds",
-    UNINITIALISED: "uninitialised",
-    UNINITIALISED_LDS: "uninitialised",
-    KERNARG_OVER_READ: "kernargs",
-    DIVERGENT_BARRIER: "barriers",
-}
-"""The switch that governs a kind of finding; kinds not named here always report."""
 
 
 @dataclass
@@ -139,74 +89,27 @@ class Program:
         return dict(sorted(result.items()))
 
 
-@dataclass
 class Machine:
-    """Everything that the wavefronts of one batch of work-groups share."""
+    """Runs the wavefronts of one batch of work-groups."""
 
-    program: Program
-    memory: AddressSpace
-    lds: LocalStore
-    checks: Checks
-    collector: Collector
-    workgroup_ids: Array
-    """int64[workgroups, 3]"""
-    waves_per_workgroup: int
-    accum_offset: int
-    budget: int
-    """Cheap lock-step instructions that may still run; dear ones count several times."""
-    location: str
-    code_base: int = 0
-    """Address at which the code object is loaded; program counters count from it."""
-    waiting: list[tuple[Group, Step]] = field(default_factory=list)
-    serial: int = 0
-    scratch: Scratch = field(default_factory=Scratch)
-    ended: Array = field(default_factory=lambda: np.zeros(0, np.int64))
-
-    def __post_init__(self) -> None:
-        self.ended = np.zeros(len(self.workgroup_ids), np.int64)
-
-    def next_serial(self) -> int:
-        """Return a number that no other memory operation has."""
-        self.serial += 1
-        return self.serial
-
-    def register_name(self, row: int) -> str:
-        """Name a row of the vector register file."""
-        if row >= self.accum_offset:
-            return f"a{row - self.accum_offset}"
-        return f"v{row}"
-
-    def report(self, kind: str, source: Decoded, g: Group, bad: Array, detail: str) -> None:
-        """Record one finding; ``bad`` is bool[n, 64], or bool[n, 1] when no lane is to blame."""
-        if not self.checks.reports(kind):
-            return
-        row, lane = first_true(bad)
-        x, y, z = (int(i) for i in self.workgroup_ids[g.workgroup[row]])
-        self.collector.add(
-            Finding(
-                kind,
-                source.pc,
-                source.text,
-                (x, y, z),
-                int(g.wave[row]) % self.waves_per_workgroup,
-                lane if bad.shape[1] > 1 else None,
-                detail,
-            )
-        )
-
-    # Running
+    def __init__(self, program: Program, batch: Batch, location: str) -> None:
+        self.program = program
+        self.batch = batch
+        self.location = location
+        self._waiting: list[tuple[Group, Step]] = []
+        self._ended = np.zeros(len(batch.workgroup_ids), np.int64)
 
     def run(self, first: Group) -> None:
         """Run until every wavefront has ended, or a finding stops the batch."""
         runnable = [first]
-        while runnable or self.waiting:
+        while runnable or self._waiting:
             if not runnable:
                 runnable = self._release()
                 continue
             group, runnable = self._pick(runnable)
             limit = min((g.pc for g in runnable), default=1 << 62)
             runnable.extend(self._advance(group, limit))
-            if self.budget <= 0:
+            if self.batch.budget <= 0:
                 return
 
     def _pick(self, runnable: list[Group]) -> tuple[Group, list[Group]]:
@@ -218,7 +121,7 @@ class Machine:
         for other in here[1:]:
             if other.mode == group.mode:
                 group = group.join(other)
-                self._charge_copy(group)
+                group.charge_copy()
                 self._refuse_histories(group)
             else:
                 apart.append(other)
@@ -238,25 +141,24 @@ class Machine:
     def _advance(self, g: Group, limit: int) -> list[Group]:
         """Run ``g`` until it splits, ends, waits, or meets the other groups at ``limit``."""
         step: Step | None = None
-        program, steps = self.program, self.program.steps
-        pc = g.pc
+        program, steps, batch = self.program, self.program.steps, self.batch
         try:
             while True:
-                step = steps.get(pc) or program.step(pc)
+                step = steps.get(g.pc) or program.step(g.pc)
                 if step is None:
-                    return self._lost(g, pc)
+                    return self._lost(g)
                 step.count += g.n
-                self.budget -= step.weight
-                if self.budget <= 0:
-                    return self._exhausted(g, step)
+                batch.budget -= step.weight
+                if batch.budget <= 0:
+                    self._report_all(ENDLESS_LOOP, step.source, g, "instruction budget is used up")
+                    return []
                 outcome = step.run(g)
-                if outcome is None:
-                    g.pc = pc = step.next_pc
-                elif isinstance(outcome, int):
-                    g.pc = pc = outcome
-                else:
+                if isinstance(outcome, Stop):
+                    outcome = self._stop(g, step, outcome)
+                if isinstance(outcome, list):
                     return outcome
-                if pc >= limit:
+                g.pc = step.next_pc if outcome is None else outcome
+                if g.pc >= limit:
                     return [g]
         except NetraError:
             raise
@@ -268,85 +170,62 @@ class Machine:
             what = f"it ({type(error).__name__}: {error})"
             raise refuse(step.source.source, self.location, what) from error
 
-    def _exhausted(self, g: Group, step: Step) -> list[Group]:
-        everyone = np.ones((g.n, 1), np.bool_)
-        detail = "instruction budget is used up"
-        self.report(ENDLESS_LOOP, step.source, g, everyone, detail)
-        return []
+    def _report_all(self, kind: str, source: Decoded, g: Group, detail: str) -> None:
+        self.batch.report(kind, source, g, np.ones((g.n, 1), np.bool_), detail)
 
-    def _lost(self, g: Group, pc: int) -> list[Group]:
+    def _lost(self, g: Group) -> list[Group]:
         """End wavefronts whose program counter points at no instruction."""
-        known = next(iter(self.program.steps.values()), None)
-        if known is None:
-            raise BadInput(f"no instruction at {pc:#x}", location=self.location)
-        where = Instruction(pc, "", "", (), 0, f"no instruction at {pc:#x}")
+        if not self.program.steps:
+            raise BadInput(f"no instruction at {g.pc:#x}", location=self.location)
+        where = Instruction(g.pc, "", "", (), 0, f"no instruction at {g.pc:#x}")
         source = Decoded(where, "", "", ())
-        everyone = np.ones((g.n, 1), np.bool_)
-        self.report(LOST_PROGRAM_COUNTER, source, g, everyone, "program counter left the code")
-        return self.end(g)
+        self._report_all(LOST_PROGRAM_COUNTER, source, g, "program counter left the code")
+        return self._end(g)
 
-    # Control flow that needs more than one wavefront
+    # What stops wavefronts
 
-    def branch(self, g: Group, taken: Array, target: int, next_pc: int) -> Outcome:
-        """Jump where ``taken`` (bool[n]) says so; a disagreement splits the group."""
-        if taken.all():
-            return target
-        if not taken.any():
-            return next_pc
-        self._charge_copy(g)
-        there, here = g.take(np.flatnonzero(taken)), g.take(np.flatnonzero(~taken))
-        there.pc, here.pc = target, next_pc
-        return [here, there]
+    def _stop(self, g: Group, step: Step, why: Stop) -> list[Group] | None:
+        return self._end(g) if why is Stop.END else self._arrive(g, step)
 
-    def charge(self, steps: int) -> None:
-        """Take from the budget what an instruction costs beyond its weight, in cheap ones."""
-        self.budget -= steps
-
-    def _charge_copy(self, g: Group) -> None:
-        """Splitting and joining copy registers: a program may not do that without end."""
-        self.charge(g.V.nbytes // COPY_BYTES_PER_STEP)
-
-    def end(self, g: Group) -> list[Group]:
-        """Note that all wavefronts of ``g`` ended."""
-        np.add.at(self.ended, g.workgroup, 1)
+    def _end(self, g: Group) -> list[Group]:
+        np.add.at(self._ended, g.workgroup, 1)
         return []
 
-    def barrier(self, g: Group, step_source: Decoded) -> Outcome:
+    def _arrive(self, g: Group, step: Step) -> list[Group] | None:
         """Make ``g`` wait until all wavefronts of its work-groups arrive."""
-        if self.waves_per_workgroup == 1:
-            self._cross(g)
+        waves = self.batch.waves_per_workgroup
+        arrived = np.bincount(g.workgroup, minlength=len(self._ended))
+        if waves == 1 or not (self._waiting or np.any(arrived % waves)):
+            self._cross([g])
             return None
-        arrived = np.bincount(g.workgroup, minlength=len(self.ended))
-        if not self.waiting and np.all((arrived == 0) | (arrived == self.waves_per_workgroup)):
-            self._cross(g)
-            return None
-        g.pc = step_source.next_pc
-        self.waiting.append((g, Step(lambda _: None, g.pc, step_source)))
+        g.pc = step.next_pc
+        self._waiting.append((g, step))
         return []
 
-    def _cross(self, g: Group) -> None:
-        self.lds.epoch[np.unique(g.workgroup)] += np.uint32(1)
-        self.lds.cross_barrier(g)
+    def _cross(self, groups: list[Group]) -> None:
+        lds = self.batch.lds
+        touched = np.unique(np.concatenate([g.workgroup for g in groups]))
+        lds.epoch[touched] += np.uint32(1)
+        for g in groups:
+            lds.cross_barrier(g)
 
     def _release(self) -> list[Group]:
         """Let everyone pass: nobody runs any more, so all that are alive have arrived."""
-        waiting, self.waiting = self.waiting, []
+        waiting, self._waiting = self._waiting, []
         self._check_barrier(waiting)
-        touched = np.unique(np.concatenate([g.workgroup for g, _ in waiting]))
-        self.lds.epoch[touched] += np.uint32(1)
-        for g, _ in waiting:
-            self.lds.cross_barrier(g)
-        return [g for g, _ in waiting]
+        groups = [g for g, _ in waiting]
+        self._cross(groups)
+        return groups
 
     def _check_barrier(self, waiting: list[tuple[Group, Step]]) -> None:
-        place = np.zeros(len(self.ended), np.int64)
+        place = np.zeros(len(self._ended), np.int64)
         for g, step in waiting:
-            left = self.ended[g.workgroup] > 0
+            left = self._ended[g.workgroup] > 0
             if left.any():
                 detail = "some waves of the work-group have ended"
-                self.report(DIVERGENT_BARRIER, step.source, g, left[:, None], detail)
+                self.batch.report(DIVERGENT_BARRIER, step.source, g, left[:, None], detail)
             other = (place[g.workgroup] != 0) & (place[g.workgroup] != step.next_pc)
-            if other.any() and self.checks.same_barrier:
+            if other.any() and self.batch.checks.same_barrier:
                 detail = "another wave of the work-group waits at a different barrier"
-                self.report(DIVERGENT_BARRIER, step.source, g, other[:, None], detail)
+                self.batch.report(DIVERGENT_BARRIER, step.source, g, other[:, None], detail)
             place[g.workgroup] = step.next_pc

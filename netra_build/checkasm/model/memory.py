@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from netra_build.checkasm.model.arrays import Array
-from netra_build.checkasm.model.byte_views import ByteViews
+from netra_build.checkasm.model.arrays import Array, ByteViews
 from netra_build.checkasm.model.findings import KERNARG_OVER_READ, OUT_OF_BOUNDS
 
 RED_ZONE_BYTES = 1 << 32

@@ -9,7 +9,6 @@ import numpy as np
 
 from netra_build.checkasm.model.arrays import Array
 from netra_build.checkasm.model.group import Group
-from netra_build.checkasm.model.memory import Report
 from netra_build.checkasm.model.operands import Decoded, Operand, Unsupported
 from netra_build.checkasm.model.sources import (
     Context,
@@ -67,14 +66,9 @@ class Shape:
         return max(1, self.width // 4)
 
 
-def reporter(g: Group, d: Decoded) -> Report:
-    """Return what reports a bad address of some lanes."""
-    return lambda kind, bad, detail: g.machine.report(kind, d, g, bad, detail)
-
-
 def read(g: Group, d: Decoded, place: Place, width: int) -> Array:
     """Load ``width`` bytes per lane: uint32[dwords, n, 64]."""
-    memory, report = g.machine.memory, reporter(g, d)
+    memory, report = g.batch.memory, g.reporter(d)
     start, lanes, active, room = place.start, place.lanes, place.active, place.room
     if room is None or not np.any((room < U64(width)) & active):
         return memory.load(start, lanes, active, width, report)
@@ -88,7 +82,7 @@ def read(g: Group, d: Decoded, place: Place, width: int) -> Array:
 
 def write(g: Group, d: Decoded, place: Place, values: Array, width: int) -> None:
     """Store ``width`` bytes per lane from uint32[dwords, n, 64]."""
-    memory, report = g.machine.memory, reporter(g, d)
+    memory, report = g.batch.memory, g.reporter(d)
     start, lanes, active, room = place.start, place.lanes, place.active, place.room
     if room is None or not np.any((room < U64(width)) & active):
         memory.store(start, lanes, active, values, width, report)

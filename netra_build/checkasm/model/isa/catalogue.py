@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from netra_build.asm.objects.disassembly import Instruction
-from netra_build.checkasm.model.group import Group
-from netra_build.checkasm.model.interfaces import Outcome
+from netra_build.checkasm.model.group import Group, Outcome, Run
 from netra_build.checkasm.model.isa import (  # noqa: F401 - importing fills the table
     control,
     cross_lane,
@@ -26,7 +25,7 @@ from netra_build.checkasm.model.isa import (  # noqa: F401 - importing fills the
 )
 from netra_build.checkasm.model.isa.known import KNOWN
 from netra_build.checkasm.model.isa.table import TABLE
-from netra_build.checkasm.model.machine import Run, Step
+from netra_build.checkasm.model.machine import Step
 from netra_build.checkasm.model.operands import Unsupported, decode
 from netra_build.checkasm.model.sources import Context
 
@@ -87,7 +86,7 @@ def _charged(run: Run, per_wave: int) -> Run:
     """Return ``run``, charged by the number of wavefronts."""
 
     def charged(g: Group) -> Outcome:
-        g.machine.charge(per_wave * g.n)
+        g.batch.charge(per_wave * g.n)
         return run(g)
 
     return charged

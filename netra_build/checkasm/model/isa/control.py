@@ -7,10 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from netra_build.checkasm.model.arrays import Array
-from netra_build.checkasm.model.group import Group
-from netra_build.checkasm.model.interfaces import Outcome
+from netra_build.checkasm.model.group import Group, Outcome, Run, Stop
 from netra_build.checkasm.model.isa.table import register
-from netra_build.checkasm.model.machine import Run
 from netra_build.checkasm.model.operands import EXEC, VCC, Decoded, Unsupported
 from netra_build.checkasm.model.scoreboard import LGKM_CAPACITY, VM, VM_CAPACITY
 from netra_build.checkasm.model.sources import Context, scalar_dest, scalar_source
@@ -30,7 +28,7 @@ register(
     " s_dcache_wb_vol s_incperflevel s_decperflevel s_ttracedata v_nop buffer_inv",
     lambda d, context: _nothing,
 )
-register("s_endpgm", lambda d, context: lambda g: g.machine.end(g))
+register("s_endpgm", lambda d, context: lambda g: Stop.END)
 
 
 # Branches
@@ -49,7 +47,15 @@ def _branch(name: str, condition: Callable[[Group, Decoded], Array]) -> None:
         target, next_pc = branch_target(d), d.next_pc
 
         def run(g: Group) -> Outcome:
-            return g.machine.branch(g, condition(g, d), target, next_pc)
+            taken = condition(g, d)
+            if taken.all():
+                return target
+            if not taken.any():
+                return next_pc
+            g.charge_copy()
+            there, here = g.take(np.flatnonzero(taken)), g.take(np.flatnonzero(~taken))
+            there.pc, here.pc = target, next_pc
+            return [here, there]
 
         return run
 
@@ -85,7 +91,7 @@ _branch("s_cbranch_execnz", lambda g, d: ~_exec_is_zero(g, d))
 
 def _jump(g: Group, address: Array) -> Outcome:
     """Go to an address in the loaded code object; different addresses split the group."""
-    base = g.machine.code_base
+    base = g.batch.code_base
     offsets = (address - np.uint64(base)).view(np.int64)
     first = int(offsets[0])
     if np.all(offsets == first):
@@ -100,7 +106,7 @@ def _jump(g: Group, address: Array) -> Outcome:
 
 def _build_get_pc(d: Decoded, _context: Context) -> Run:
     put = scalar_dest(d.operands[0], 2, d)
-    return lambda g: put(g, np.full(g.n, g.machine.code_base + d.next_pc, np.uint64))
+    return lambda g: put(g, np.full(g.n, g.batch.code_base + d.next_pc, np.uint64))
 
 
 def _build_set_pc(d: Decoded, _context: Context) -> Run:
@@ -114,7 +120,7 @@ def _build_swap_pc(d: Decoded, _context: Context) -> Run:
 
     def run(g: Group) -> Outcome:
         target = get(g)
-        put(g, np.full(g.n, g.machine.code_base + d.next_pc, np.uint64))
+        put(g, np.full(g.n, g.batch.code_base + d.next_pc, np.uint64))
         return _jump(g, target)
 
     return run
@@ -125,7 +131,7 @@ def _build_call(d: Decoded, _context: Context) -> Run:
     target = branch_target(d)
 
     def run(g: Group) -> Outcome:
-        put(g, np.full(g.n, g.machine.code_base + d.next_pc, np.uint64))
+        put(g, np.full(g.n, g.batch.code_base + d.next_pc, np.uint64))
         return target
 
     return run
@@ -160,7 +166,7 @@ def _build_wait(d: Decoded, _context: Context) -> Run:
 
 
 register("s_waitcnt", _build_wait)
-register("s_barrier", lambda d, context: lambda g: g.machine.barrier(g, d))
+register("s_barrier", lambda d, context: lambda g: Stop.BARRIER)
 register("buffer_wbl2", lambda d, context: lambda g: g.issue(VM, d))
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from netra_build.checkasm.model.arrays import LANES, Array
-from netra_build.checkasm.model.group import Group
+from netra_build.checkasm.model.group import Group, Run
 from netra_build.checkasm.model.isa.table import register
-from netra_build.checkasm.model.machine import Run
 from netra_build.checkasm.model.operands import Decoded, Unsupported
 from netra_build.checkasm.model.sources import Context, is_vector, scalar_dest, scalar_source
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from netra_build.checkasm.model.arrays import LANES, Array
-from netra_build.checkasm.model.group import Group
+from netra_build.checkasm.model.group import Group, Run
 from netra_build.checkasm.model.isa.addresses import (
     Shape,
     data_registers,
@@ -16,7 +16,6 @@ from netra_build.checkasm.model.isa.addresses import (
 )
 from netra_build.checkasm.model.isa.atomics import Atomic, lds_atomics, rounds
 from netra_build.checkasm.model.isa.table import register
-from netra_build.checkasm.model.machine import Run
 from netra_build.checkasm.model.operands import Decoded, Operand, Unsupported
 from netra_build.checkasm.model.scoreboard import DS
 from netra_build.checkasm.model.sources import Context, Get, vector_source
@@ -72,7 +71,7 @@ def _address(d: Decoded, operand: Operand, context: Context) -> Get:
 
 def _keep(g: Group, places: list[Array]) -> Array | None:
     """Return places for the scoreboard where another wavefront could look at them."""
-    if not g.machine.lds.tracks_readers:
+    if not g.batch.lds.tracks_readers:
         return None
     return places[0][None] if len(places) == 1 else np.stack(places)
 
@@ -85,7 +84,7 @@ def _read(shape: Shape) -> Callable[[Decoded, Context], Run]:
 
         def run(g: Group) -> None:
             address = get(g) + offset
-            values, place = g.machine.lds.load(g, address, shape.width, g.E, d)
+            values, place = g.batch.lds.load(g, address, shape.width, g.E, g.reporter(d))
             g.receive(first, loaded_registers(values, shape), d, DS)
             g.issue(DS, d, rows, places=_keep(g, [place]), width=shape.width)
 
@@ -103,8 +102,10 @@ def _read_two(width: int, unit: int) -> Callable[[Decoded, Context], Run]:
         rows = tuple(range(first, first + 2 * count))
 
         def run(g: Group) -> None:
-            address, lds = get(g), g.machine.lds
-            loaded = [lds.load(g, address + offset, width, g.E, d) for offset in offsets]
+            address, lds = get(g), g.batch.lds
+            loaded = [
+                lds.load(g, address + offset, width, g.E, g.reporter(d)) for offset in offsets
+            ]
             g.receive(first, np.concatenate([values for values, _ in loaded]), d, DS)
             kept = _keep(g, [place for _, place in loaded])
             g.issue(DS, d, rows, places=kept, width=width)
@@ -121,7 +122,7 @@ def _write(shape: Shape) -> Callable[[Decoded, Context], Run]:
 
         def run(g: Group) -> None:
             values = stored_bits(np.stack([data(g) for data in gets]), shape)
-            place = g.machine.lds.store(g, get(g) + offset, values, shape.width, g.E, d)
+            place = g.batch.lds.store(g, get(g) + offset, values, shape.width, g.E, g.reporter(d))
             kept = _keep(g, [place])
             g.issue(DS, d, places=kept, width=shape.width, is_write=True)
 
@@ -137,11 +138,11 @@ def _write_two(width: int, unit: int) -> Callable[[Decoded, Context], Run]:
         data = [data_registers(d, d.operands[1 + i], width // 4, context) for i in (0, 1)]
 
         def run(g: Group) -> None:
-            address, lds = get(g), g.machine.lds
+            address, lds = get(g), g.batch.lds
             kept = []
             for offset, gets in zip(offsets, data, strict=True):
                 values = np.stack([part(g) for part in gets])
-                kept.append(lds.store(g, address + offset, values, width, g.E, d))
+                kept.append(lds.store(g, address + offset, values, width, g.E, g.reporter(d)))
             g.issue(DS, d, places=_keep(g, kept), width=width, is_write=True)
 
         return run
@@ -179,7 +180,7 @@ def _transpose(bits: int) -> Callable[[Decoded, Context], Run]:
         def run(g: Group) -> None:
             if not g.full:
                 raise Unsupported("lanes switched off")
-            loaded, place = g.machine.lds.load(g, get(g) + offset, 8, g.E, d)
+            loaded, place = g.batch.lds.load(g, get(g) + offset, 8, g.E, g.reporter(d))
             g.receive(first, _turn(loaded, bits, lanes_per_row, rows_per_tile), d, DS)
             g.issue(DS, d, (first, first + 1), places=_keep(g, [place]), width=8)
 
@@ -236,14 +237,14 @@ def _atomic(atomic: Atomic, returns: bool, operands: int) -> Callable[[Decoded, 
 
 def _exchange(g: Group, d: Decoded, address: Array, values: Array, atomic: Atomic) -> Array:
     before = np.zeros((atomic.width // 4, g.n, LANES), U)
-    lds = g.machine.lds
+    lds, report = g.batch.lds, g.reporter(d)
     rows, lanes = np.nonzero(g.E)
     turns = rounds(lds.places(g, address)[rows, lanes])
-    g.machine.charge(len(turns) * STEPS_PER_TURN)
+    g.batch.charge(len(turns) * STEPS_PER_TURN)
     for turn in turns:
         chosen = np.zeros((g.n, LANES), np.bool_)
         chosen[rows[turn], lanes[turn]] = True
-        old = lds.exchange(g, address, atomic.width, chosen, d, atomic.combine, values)
+        old = lds.exchange(g, address, atomic.width, chosen, report, atomic.combine, values)
         before[:, chosen] = old[:, chosen]
     return before
 

@@ -15,7 +15,7 @@ import numpy as np
 from netra_build.checkasm.model.arith import narrow
 from netra_build.checkasm.model.arith.dot import exact_dot, rounded_dot
 from netra_build.checkasm.model.arrays import LANES, Array, Scratch
-from netra_build.checkasm.model.group import Group
+from netra_build.checkasm.model.group import Group, Run
 from netra_build.checkasm.model.isa.cross_lane import everyone
 from netra_build.checkasm.model.isa.matrix_tiles import (
     Tile,
@@ -27,7 +27,6 @@ from netra_build.checkasm.model.isa.matrix_tiles import (
     split_codes,
 )
 from netra_build.checkasm.model.isa.table import register
-from netra_build.checkasm.model.machine import Run
 from netra_build.checkasm.model.operands import Decoded, Operand, Unsupported
 from netra_build.checkasm.model.sources import Context, Get, constant, is_vector
 
@@ -153,7 +152,7 @@ def _build_float(
             result = exact_dot(a, columns, c, unit)
         else:
             scaled = a * unit if unit != 1.0 else a
-            result = rounded_dot(scaled, columns, c, bits, g.machine.charge)
+            result = rounded_dot(scaled, columns, c, bits, g.batch.charge)
         _write(g, row, result.view(U), tile, d)
 
     return run
@@ -170,7 +169,7 @@ def _operand(
     parts = by_lane_group(registers, tile)
     if may_repeat and tile.blocks == 1:
         parts = distinct(parts)
-    scratch = g.machine.scratch
+    scratch = g.batch.scratch
     rows = operand_rows(parts, tile, scratch, interleaved=fmt.interleaved)
     codes = split_codes(rows, fmt.bits)
     numbers = scratch.array(f"{name} operand", codes.shape, F64)

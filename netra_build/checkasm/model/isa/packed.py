@@ -8,10 +8,9 @@ import numpy as np
 
 from netra_build.checkasm.model.arith import narrow, single
 from netra_build.checkasm.model.arrays import Array
-from netra_build.checkasm.model.group import Group
+from netra_build.checkasm.model.group import Group, Run
 from netra_build.checkasm.model.isa.table import register
 from netra_build.checkasm.model.isa.vector_float import _fma_16
-from netra_build.checkasm.model.machine import Run
 from netra_build.checkasm.model.operands import Decoded, Operand, Unsupported
 from netra_build.checkasm.model.sources import (
     Context,

@@ -16,7 +16,7 @@ from netra_build.checkasm.model.arith.bits import (
     reverse_pair,
 )
 from netra_build.checkasm.model.arrays import Array
-from netra_build.checkasm.model.group import Group
+from netra_build.checkasm.model.group import Group, Run
 from netra_build.checkasm.model.isa.scalar_forms import (
     Binary,
     add_overflow,
@@ -26,7 +26,6 @@ from netra_build.checkasm.model.isa.scalar_forms import (
     unary,
 )
 from netra_build.checkasm.model.isa.table import register
-from netra_build.checkasm.model.machine import Run
 from netra_build.checkasm.model.operands import Decoded
 from netra_build.checkasm.model.sources import Context, scalar_dest, scalar_source
 

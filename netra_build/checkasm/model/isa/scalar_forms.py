@@ -7,9 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from netra_build.checkasm.model.arrays import Array
-from netra_build.checkasm.model.group import Group
+from netra_build.checkasm.model.group import Group, Run
 from netra_build.checkasm.model.isa.table import register
-from netra_build.checkasm.model.machine import Run
 from netra_build.checkasm.model.operands import Decoded
 from netra_build.checkasm.model.sources import Context, scalar_dest, scalar_source
 

@@ -5,25 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from netra_build.checkasm.model.arrays import Array
-from netra_build.checkasm.model.group import UNSET, Group
+from netra_build.checkasm.model.group import UNSET, Group, Run
 from netra_build.checkasm.model.isa.table import register
-from netra_build.checkasm.model.machine import Run
-from netra_build.checkasm.model.memory import Report
 from netra_build.checkasm.model.operands import Decoded, Operand, Unsupported
 from netra_build.checkasm.model.scoreboard import SCALAR_BASE, SM
 from netra_build.checkasm.model.sources import Context, Get, scalar_row, scalar_source
 
 DWORD = np.uint64(4)
 NOTHING = np.zeros((1, 1), np.uint64)
-
-
-def scalar_reporter(g: Group, d: Decoded) -> Report:
-    """Return what reports bad scalar addresses, which no lane is to blame for."""
-
-    def report(kind: str, bad: Array, detail: str) -> None:
-        g.machine.report(kind, d, g, bad.reshape(g.n, -1), detail)
-
-    return report
 
 
 def _offset(d: Decoded) -> Get:
@@ -59,8 +48,8 @@ def _load(name: str, dwords: int) -> None:
         def run(g: Group) -> None:
             address = (base(g) + offset(g)) & np.uint64(0xFFFF_FFFF_FFFF_FFFC)
             active = np.ones((g.n, 1), np.bool_)
-            report = scalar_reporter(g, d)
-            values = g.machine.memory.load(address[:, None], NOTHING, active, 4 * dwords, report)
+            report, memory = g.reporter(d), g.batch.memory
+            values = memory.load(address[:, None], NOTHING, active, 4 * dwords, report)
             _receive(g, d, row, values[..., 0])
 
         return run
@@ -96,9 +85,9 @@ def _buffer_load(name: str, dwords: int) -> None:
             values = np.zeros((dwords, g.n), np.uint32)
             for at in range(dwords):
                 place = start + DWORD * np.uint64(at)
-                inside = np.broadcast_to(place + DWORD <= size, (g.n,))
-                loaded = g.machine.memory.gather(base + place, inside, 4, scalar_reporter(g, d))
-                values[at] = loaded[0]
+                inside = np.broadcast_to(place + DWORD <= size, (g.n,))[:, None]
+                address = (base + place)[:, None]
+                values[at] = g.batch.memory.gather(address, inside, 4, g.reporter(d))[0, :, 0]
             _receive(g, d, row, values)
 
         return run

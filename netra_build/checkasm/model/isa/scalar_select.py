@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from netra_build.checkasm.model.arrays import Array
-from netra_build.checkasm.model.group import Group
+from netra_build.checkasm.model.group import Group, Run
 from netra_build.checkasm.model.isa.scalar_forms import (
     Binary,
     add_overflow,
@@ -14,7 +14,6 @@ from netra_build.checkasm.model.isa.scalar_forms import (
     set_scc,
 )
 from netra_build.checkasm.model.isa.table import register
-from netra_build.checkasm.model.machine import Run
 from netra_build.checkasm.model.operands import EXEC, Decoded, Operand
 from netra_build.checkasm.model.sources import Context, scalar_dest, scalar_source
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from netra_build.checkasm.model.machine import Run
+from netra_build.checkasm.model.group import Run
 from netra_build.checkasm.model.operands import Decoded
 from netra_build.checkasm.model.sources import Context
 

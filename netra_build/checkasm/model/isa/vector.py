@@ -9,7 +9,7 @@ import numpy as np
 
 from netra_build.checkasm.model.arith import narrow, single
 from netra_build.checkasm.model.arrays import Array
-from netra_build.checkasm.model.group import Group
+from netra_build.checkasm.model.group import Group, Run
 from netra_build.checkasm.model.isa.lane_moves import (
     DPP_MODIFIERS,
     SDWA_MODIFIERS,
@@ -19,7 +19,6 @@ from netra_build.checkasm.model.isa.lane_moves import (
     select,
 )
 from netra_build.checkasm.model.isa.table import register
-from netra_build.checkasm.model.machine import Run
 from netra_build.checkasm.model.operands import VCC, Decoded, Operand, Unsupported
 from netra_build.checkasm.model.sources import (
     DTYPE,

@@ -7,10 +7,9 @@ from collections.abc import Callable
 import numpy as np
 
 from netra_build.checkasm.model.arrays import Array
-from netra_build.checkasm.model.group import Group
+from netra_build.checkasm.model.group import Group, Run
 from netra_build.checkasm.model.isa.table import register
 from netra_build.checkasm.model.isa.vector import Spec, build
-from netra_build.checkasm.model.machine import Run
 from netra_build.checkasm.model.operands import EXEC, Decoded
 from netra_build.checkasm.model.sources import Context
 

@@ -9,10 +9,9 @@ import numpy as np
 from netra_build.checkasm.model.arith import single
 from netra_build.checkasm.model.arith.narrow import E4M3, E5M2, Minifloat
 from netra_build.checkasm.model.arrays import Array
-from netra_build.checkasm.model.group import Group
+from netra_build.checkasm.model.group import Group, Run
 from netra_build.checkasm.model.isa.table import register
 from netra_build.checkasm.model.isa.vector import modified, operation
-from netra_build.checkasm.model.machine import Run
 from netra_build.checkasm.model.operands import Decoded, Unsupported
 from netra_build.checkasm.model.sources import (
     Context,

@@ -9,10 +9,9 @@ import numpy as np
 from netra_build.checkasm.model.arith import division, double, narrow, single
 from netra_build.checkasm.model.arith import transcendental as special
 from netra_build.checkasm.model.arrays import Array
-from netra_build.checkasm.model.group import Group
+from netra_build.checkasm.model.group import Group, Run
 from netra_build.checkasm.model.isa.table import register
 from netra_build.checkasm.model.isa.vector import Spec, build, modified, operation
-from netra_build.checkasm.model.machine import Run
 from netra_build.checkasm.model.operands import Decoded, Operand
 from netra_build.checkasm.model.sources import Context, vector_dest, vector_source
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from netra_build.checkasm.model.arrays import LANES, Array
-from netra_build.checkasm.model.group import Group
+from netra_build.checkasm.model.group import Group, Run
 from netra_build.checkasm.model.isa.addresses import (
     Locate,
     Place,
@@ -22,7 +22,6 @@ from netra_build.checkasm.model.isa.addresses import (
 )
 from netra_build.checkasm.model.isa.atomics import Atomic, global_atomics, rounds
 from netra_build.checkasm.model.isa.table import register
-from netra_build.checkasm.model.machine import Run
 from netra_build.checkasm.model.memory import Report
 from netra_build.checkasm.model.operands import M0, Decoded, Operand, Unsupported
 from netra_build.checkasm.model.scoreboard import DS, VM
@@ -118,7 +117,7 @@ def build_direct(d: Decoded, locate: Locate, shape: Shape) -> Run:
     def run(g: Group) -> None:
         values = loaded_registers(read(g, d, locate(g), shape.width), shape)
         target = m0(g)[:, None] + extra + place_in_block
-        place = g.machine.lds.store(g, target, values, size, g.E, d, is_direct=True)
+        place = g.batch.lds.store(g, target, values, size, g.E, g.reporter(d), is_direct=True)
         g.issue(VM, d, places=place[None], width=size, is_write=True, is_direct=True)
 
     return run
@@ -157,11 +156,11 @@ def _exchange(g: Group, d: Decoded, place: Place, values: Array, atomic: Atomic)
     active = place.active
     if place.room is not None:
         active = active & (place.room >= np.uint64(atomic.width))
-    memory = g.machine.memory
+    memory = g.batch.memory
     rows, lanes = np.nonzero(active)
     addresses = place.address[rows, lanes]
     turns = rounds(addresses)
-    g.machine.charge(len(turns) * STEPS_PER_TURN)
+    g.batch.charge(len(turns) * STEPS_PER_TURN)
     for turn in turns:
         row, lane, address = rows[turn], lanes[turn], addresses[turn]
         everyone = np.ones(len(turn), np.bool_)
@@ -179,7 +178,7 @@ def _turn_reporter(g: Group, d: Decoded, rows: Array, lanes: Array) -> Report:
     def report(kind: str, bad: Array, detail: str) -> None:
         everyone = np.zeros_like(g.E)
         everyone[rows[bad], lanes[bad]] = True
-        g.machine.report(kind, d, g, everyone, detail)
+        g.batch.report(kind, d, g, everyone, detail)
 
     return report
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from netra_build.checkasm.model.arrays import LANES, Array
-from netra_build.checkasm.model.group import Group
+from netra_build.checkasm.model.group import Group, Run
 from netra_build.checkasm.model.isa.table import register
 from netra_build.checkasm.model.isa.vector import operation
-from netra_build.checkasm.model.machine import Run
 from netra_build.checkasm.model.operands import Decoded
 from netra_build.checkasm.model.sources import Context, vector_dest, vector_source
 

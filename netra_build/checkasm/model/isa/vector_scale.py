@@ -13,11 +13,10 @@ import numpy as np
 from netra_build.checkasm.model.arith import narrow
 from netra_build.checkasm.model.arith.narrow import E2M1, E2M3, E3M2, E4M3, E5M2, Minifloat
 from netra_build.checkasm.model.arrays import Array
-from netra_build.checkasm.model.group import Group
+from netra_build.checkasm.model.group import Group, Run
 from netra_build.checkasm.model.isa.matrix_tiles import codes_of
 from netra_build.checkasm.model.isa.table import register
 from netra_build.checkasm.model.isa.vector import modified
-from netra_build.checkasm.model.machine import Run
 from netra_build.checkasm.model.operands import Decoded, Operand
 from netra_build.checkasm.model.sources import (
     Context,

@@ -10,7 +10,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from netra_build.checkasm.model.arith import bits, division, dot, double, narrow, single
+from netra_build.checkasm.model.arith import division, dot, ieee, integer, narrow
 from netra_build.checkasm.model.arith import transcendental as special
 from netra_build.checkasm.model.arrays import Scratch
 
@@ -46,7 +46,7 @@ def test_fused_product_of_close_operands():
     b = (1 + random.integers(0, 1 << 12, 1200) * 2.0**-12).astype(np.float32)
     c = (random.choice([1, -1], 1200) * 2.0 ** random.integers(-50, 3, 1200)).astype(np.float32)
     c[::3] = -(a[::3] * b[::3])
-    found = single.fma(a, b, c).view(np.uint32).tolist()
+    found = ieee.fma(a, b, c).view(np.uint32).tolist()
     rows = zip(a.tolist(), b.tolist(), c.tolist(), strict=True)
     expected = [nearest(Fraction(x) * Fraction(y) + Fraction(z)) for x, y, z in rows]
     assert found == expected
@@ -57,7 +57,7 @@ def test_fused_product_below_the_normal_range():
     a = (random.integers(1, 1 << 24, 2000) * 2.0**-80).astype(np.float32)
     b = (random.integers(1, 1 << 24, 2000) * 2.0**-100).astype(np.float32)
     c = (random.integers(-9, 9, 2000) * 2.0**-149).astype(np.float32)
-    found = single.fma(a, b, c).view(np.uint32).tolist()
+    found = ieee.fma(a, b, c).view(np.uint32).tolist()
     rows = zip(a.tolist(), b.tolist(), c.tolist(), strict=True)
     assert found == [nearest(Fraction(x) * Fraction(y) + Fraction(z)) for x, y, z in rows]
 
@@ -66,7 +66,7 @@ def test_double_fused_product_has_one_rounding():
     a = np.array([1 + 2.0**-52, 1 + 2.0**-30, 3.0, 2.0**-600, np.inf])
     b = np.array([1 - 2.0**-52, 1 + 2.0**-30, 1 / 3.0, 2.0**-500, 1.0])
     c = np.array([-1.0, -1.0, -1.0, 0.0, -np.inf])
-    found = double.fma(a, b, c)
+    found = ieee.fma_double(a, b, c)
     for at in range(4):
         exact = Fraction(a[at]) * Fraction(b[at]) + Fraction(c[at])
         assert found[at] == exact.numerator / exact.denominator
@@ -77,7 +77,7 @@ def test_double_fused_product_has_one_rounding():
 def test_sum_to_odd_marks_what_was_lost():
     p = np.array([1.0, 1.0, 2.0**53, -(2.0**53)])
     c = np.array([2.0**-60, -(2.0**-60), 0.75, -0.75])
-    odd = single.sum_to_odd(p, c).view(np.int64)
+    odd = ieee.sum_to_odd(p, c).view(np.int64)
     plain = (p + c).view(np.int64)
     assert (odd & 1).tolist() == [1, 1, 1, 1]
     assert (odd - plain).tolist() == [1, -1, 0 if plain[2] & 1 else 1, 0 if plain[3] & 1 else 1]
@@ -283,8 +283,13 @@ def test_division_scaling_follows_the_ranges():
 
 def test_bit_counting():
     values = np.array([0, 1, 0x80000000, 0x00F0], np.uint32)
-    assert bits.count_ones(values).tolist() == [0, 1, 1, 4]
-    assert bits.first_one(values).tolist() == [-1, 0, 31, 4]
-    assert bits.leading_zeros(values).tolist() == [-1, 31, 0, 24]
-    assert bits.leading_signs(values.view(np.int32)).tolist() == [-1, 31, 1, 24]
-    assert [hex(v) for v in bits.reverse_bits(values)] == ["0x0", "0x80000000", "0x1", "0xf000000"]
+    assert integer.count_ones(values).tolist() == [0, 1, 1, 4]
+    assert integer.first_one(values).tolist() == [-1, 0, 31, 4]
+    assert integer.leading_zeros(values).tolist() == [-1, 31, 0, 24]
+    assert integer.leading_signs(values.view(np.int32)).tolist() == [-1, 31, 1, 24]
+    assert [hex(v) for v in integer.reverse_bits(values)] == [
+        "0x0",
+        "0x80000000",
+        "0x1",
+        "0xf000000",
+    ]

@@ -97,7 +97,8 @@ def _start_lanes(g: Group, geometry: Geometry, waves: int) -> None:
     first = (g.wave % waves) * LANES
     lanes = first[:, None] + np.arange(LANES) < total
     g.S[EXEC], g.S[EXEC + 1] = masks_from_lanes(lanes)
-    _mark_scalars(g, EXEC, 2)
+    g.mark_written(EXEC)
+    g.mark_written(EXEC + 1)
     g.exec_changed()
 
 
@@ -114,12 +115,6 @@ def _start_vectors(g: Group, entry: Entry) -> None:
     g.V[0] = packed.astype(np.uint32)
     g.vinit[0] = True
     g.vstate[0] = 0
-
-
-def _mark_scalars(g: Group, first: int, count: int) -> None:
-    for at in range(first, first + count):
-        g.sinit[at] = True
-        g.sstate[at] = 0
 
 
 def _user_scalars(entry: Entry) -> list[int | None]:
@@ -153,11 +148,11 @@ def _start_scalars(g: Group, entry: Entry, workgroups: Array) -> None:
     for at, value in enumerate(_user_scalars(entry)):
         if value is not None:
             g.S[at] = np.uint32(value)
-            _mark_scalars(g, at, 1)
+            g.mark_written(at)
     at = d.user_sgpr_count
     ids = workgroups[g.workgroup]
     for axis, is_wanted in enumerate((d.workgroup_id_x, d.workgroup_id_y, d.workgroup_id_z)):
         if is_wanted:
             g.S[at] = ids[:, axis].astype(np.uint32)
-            _mark_scalars(g, at, 1)
+            g.mark_written(at)
             at += 1

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from enum import Enum
+from operator import or_
 
 import numpy as np
 
@@ -30,6 +31,19 @@ HELD = 2
 
 COPY_BYTES_PER_STEP = 1 << 16
 """Bytes that are copied in about the time of one cheap instruction."""
+
+
+_MODE_FIELDS = (
+    (0xF, 0, "a rounding mode other than nearest even"),
+    (0xC0, 0xC0, "flushing of half and double subnormals"),
+    (0x300, 0x300, "MODE without IEEE mode or DX10 clamping"),
+)
+"""Bits of MODE, what they must be, and what anything else asks for."""
+
+
+_BY_REGISTER = ("V", "S", "vinit", "sinit")
+_BY_WAVE = ("scc", "E", "wave", "workgroup")
+"""What a group holds of each wavefront: in the second dimension, or in the first."""
 
 
 class Stop(Enum):
@@ -81,12 +95,9 @@ class Group:
 
     def set_mode(self, mode: int) -> None:
         """Set MODE; ``Unsupported`` for fields that would change results in unmodelled ways."""
-        if mode & 0xF:
-            raise Unsupported("a rounding mode other than nearest even")
-        if mode & 0xC0 != 0xC0:
-            raise Unsupported("flushing of half and double subnormals")
-        if mode & 0x300 != 0x300:
-            raise Unsupported("MODE without IEEE mode or DX10 clamping")
+        for mask, wanted, otherwise in _MODE_FIELDS:
+            if mode & mask != wanted:
+                raise Unsupported(otherwise)
         self.mode = mode
         self.flush_in = not mode & 0x10
         self.flush_out = not mode & 0x20
@@ -104,41 +115,45 @@ class Group:
         state = self.vstate[register]
         active = self.E if lanes is None else lanes
         if state & HELD:
-            self._report_held(register, source, active, f"v{register}", "read")
+            self._report_held(register, source, active, "read")
         if state & UNSET and self.covered.get(register) is not active:
             bad = active & ~self.vinit[register]
             if bad.any():
-                name = self.batch.register_name(register)
-                self.batch.report(UNINITIALISED, source, self, bad, f"{name} was never written")
+                self._report_unset(register, source, bad)
             self._note_written(register, active)
 
     def check_scalar(self, register: int, source: Decoded) -> None:
         """Report a read of a scalar register that holds no value yet."""
         state = self.sstate[register]
-        name = scalar_name(register)
         if state & HELD:
-            self._report_held(SCALAR_BASE + register, source, self.E, name, "read")
+            self._report_held(SCALAR_BASE + register, source, self.E, "read")
         if state & UNSET:
             bad = ~self.sinit[register]
             if bad.any():
-                detail = f"{name} was never written"
-                self.batch.report(UNINITIALISED, source, self, bad[:, None], detail)
-            self.sinit[register] = True
-            self.sstate[register] &= ~UNSET
+                self._report_unset(SCALAR_BASE + register, source, bad[:, None])
+            self.mark_written(register)
 
-    def touch_vector(self, register: int, source: Decoded, lanes: Array | None = None) -> None:
-        """Note a write to lanes (default: EXEC) of a register whose state is not zero."""
+    def touch_vector(
+        self, register: int, source: Decoded, lanes: Array | None = None, queue: str = ""
+    ) -> None:
+        """Note a write to lanes (default: EXEC) of a register whose state is not zero.
+
+        Loads of ``queue`` may be overwritten.
+        """
         active = self.E if lanes is None else lanes
         if self.vstate[register] & HELD:
-            self._report_held(register, source, active, f"v{register}", "overwritten")
+            self._report_held(register, source, active, "overwritten", queue)
         if self.vstate[register] & UNSET:
             self._note_written(register, active)
 
     def touch_scalar(self, register: int, source: Decoded) -> None:
         """Note a write to a scalar register whose state is not zero."""
         if self.sstate[register] & HELD:
-            key = SCALAR_BASE + register
-            self._report_held(key, source, self.E, scalar_name(register), "overwritten")
+            self._report_held(SCALAR_BASE + register, source, self.E, "overwritten")
+        self.mark_written(register)
+
+    def mark_written(self, register: int) -> None:
+        """Note that a scalar register holds a value."""
         self.sinit[register] = True
         self.sstate[register] &= ~UNSET
 
@@ -150,17 +165,11 @@ class Group:
         """
         for row, value in enumerate(values, first):
             if self.vstate[row]:
-                self._note_received(row, source, queue)
+                self.touch_vector(row, source, queue=queue)
             if self.full:
                 self.V[row] = value
             else:
                 np.copyto(self.V[row], value, where=self.E)
-
-    def _note_received(self, row: int, source: Decoded, queue: str) -> None:
-        if self.vstate[row] & HELD:
-            self._report_held(row, source, self.E, "", "overwritten", queue)
-        if self.vstate[row] & UNSET:
-            self._note_written(row, self.E)
 
     def _note_written(self, row: int, lanes: Array) -> None:
         """Note that bool[n, 64] ``lanes`` of an unset register hold a value, or were reported."""
@@ -172,49 +181,43 @@ class Group:
         if self.vinit[row].all():
             self.vstate[row] &= ~UNSET
 
+    def _name(self, key: int) -> str:
+        is_scalar = key >= SCALAR_BASE
+        return scalar_name(key - SCALAR_BASE) if is_scalar else self.batch.register_name(key)
+
+    def _report_unset(self, key: int, source: Decoded, bad: Array) -> None:
+        self.batch.report(UNINITIALISED, source, self, bad, f"{self._name(key)} was never written")
+
     def _report_held(
-        self, key: int, source: Decoded, active: Array, name: str, verb: str, queue: str = ""
+        self, key: int, source: Decoded, active: Array, verb: str, queue: str = ""
     ) -> None:
         for pending in list(self.board.by_register.get(key, ())):
             if pending.queue == queue:
                 continue
-            bad = active if pending.lanes is None else active & pending.lanes
             if key >= SCALAR_BASE:
                 rows = np.ones(self.n, np.bool_) if pending.present is None else pending.present
                 bad = rows[:, None]
-            if not bad.any():
-                continue
-            if key < SCALAR_BASE:
-                name = self.batch.register_name(key)
-            self.batch.report(
-                MISSING_WAIT,
-                source,
-                self,
-                bad,
-                f'{name} is {verb} before the wait for "{pending.source.text}" '
-                f"at {pending.source.pc:#x}",
-            )
-            # One fault gives one finding: this load no longer holds this register.
-            self._unhold(key, pending)
+            else:
+                bad = active if pending.lanes is None else active & pending.lanes
+            if bad.any():
+                what = f'the wait for "{pending.source.text}" at {pending.source.pc:#x}'
+                detail = f"{self._name(key)} is {verb} before {what}"
+                self.batch.report(MISSING_WAIT, source, self, bad, detail)
+                # One fault gives one finding: this load no longer holds this register.
+                if self.board.let_go(key, pending):
+                    self._mark(key, is_held=False)
 
-    def _unhold(self, key: int, pending: Pending) -> None:
-        held = self.board.by_register[key]
-        held[:] = [p for p in held if p.serial != pending.serial]
-        if not held:
-            del self.board.by_register[key]
-            self.mark_free(key)
-
-    def mark_free(self, key: int) -> None:
-        """Clear the held bit of a register."""
+    def _mark(self, key: int, *, is_held: bool) -> None:
+        """Set or clear the held bit of a register."""
+        state, at = self.vstate, key
         if key >= SCALAR_BASE:
-            self.sstate[key - SCALAR_BASE] &= ~HELD
-        else:
-            self.vstate[key] &= ~HELD
+            state, at = self.sstate, key - SCALAR_BASE
+        state[at] = state[at] | HELD if is_held else state[at] & ~HELD
 
     def retire(self, slot: Slot) -> None:
         """Let the operations of ``slot`` be finished."""
         for key in self.board.release(slot):
-            self.mark_free(key)
+            self._mark(key, is_held=False)
         for pending in slot:
             if pending.places is not None:
                 self.batch.lds.retire(self, pending)
@@ -245,10 +248,7 @@ class Group:
         )
         self.board.issue(pending, self.retire)
         for key in pending.registers:
-            if key >= SCALAR_BASE:
-                self.sstate[key - SCALAR_BASE] |= HELD
-            else:
-                self.vstate[key] |= HELD
+            self._mark(key, is_held=True)
 
     def reporter(self, source: Decoded) -> Report:
         """Return what reports bad addresses of an instruction: of lanes, or bool[n, 1] of none."""
@@ -262,68 +262,56 @@ class Group:
 
     def take(self, rows: Array) -> Group:
         """Return a new group of the wave rows in int64 ``rows``."""
-        part = Group.__new__(Group)
-        part.batch, part.pc = self.batch, self.pc
-        part.set_mode(self.mode)
-        part.n = len(rows)
-        part.V = self.V.take(rows, axis=1)
-        part.S = self.S.take(rows, axis=1)
-        part.scc = self.scc[rows]
-        part.E = self.E[rows]
-        part.full = bool(part.E.all())
-        part.vinit = self.vinit.take(rows, axis=1)
-        part.sinit = self.sinit.take(rows, axis=1)
-        part.covered = {}
-        part.vstate = bytearray(self.vstate)
-        part.sstate = bytearray(self.sstate)
-        part.wave = self.wave[rows]
-        part.workgroup = self.workgroup[rows]
-        part.board = Scoreboard()
-        for queue in ("vm", "ds", "sm"):
-            slots = (
-                tuple(kept for p in slot if (kept := p.rows(rows)) is not None)
-                for slot in getattr(self.board, queue)
+
+        def chosen(slots: list[Slot]) -> list[Slot]:
+            parts = (
+                tuple(kept for p in slot if (kept := p.rows(rows)) is not None) for slot in slots
             )
-            setattr(part.board, queue, [slot for slot in slots if slot])
-        part._views()
-        part.refresh()
+            return [slot for slot in parts if slot]
+
+        part = self._like(len(rows), self.vstate, self.sstate)
+        for name in _BY_REGISTER:
+            setattr(part, name, getattr(self, name).take(rows, axis=1))
+        for name in _BY_WAVE:
+            setattr(part, name, getattr(self, name)[rows])
+        part.board = Scoreboard(*(chosen(queue) for queue in self.board.queues()))
+        part._refresh()
         return part
 
     def join(self, other: Group) -> Group:
         """Return one group that holds the wavefronts of both."""
-        whole = Group.__new__(Group)
-        whole.batch, whole.pc = self.batch, self.pc
-        whole.set_mode(self.mode)
-        whole.n = self.n + other.n
-        for name in ("V", "S", "vinit", "sinit"):
-            pair = (getattr(self, name), getattr(other, name))
-            setattr(whole, name, np.concatenate(pair, axis=1))
-        for name in ("scc", "E", "wave", "workgroup"):
-            setattr(whole, name, np.concatenate((getattr(self, name), getattr(other, name))))
-        whole.full = self.full and other.full
-        whole.covered = {}
-        whole.vstate = bytearray(a | b for a, b in zip(self.vstate, other.vstate, strict=True))
-        whole.sstate = bytearray(a | b for a, b in zip(self.sstate, other.sstate, strict=True))
-        whole.board = Scoreboard()
-        for queue in ("vm", "ds", "sm"):
-            left, right = getattr(self.board, queue), getattr(other.board, queue)
-            setattr(whole.board, queue, join_queues(left, right, (self.n, other.n)))
-        whole._views()
-        whole.refresh()
+        vstate, sstate = map(or_, self.vstate, other.vstate), map(or_, self.sstate, other.sstate)
+        whole = self._like(self.n + other.n, vstate, sstate)
+        for names, axis in ((_BY_REGISTER, 1), (_BY_WAVE, 0)):
+            for name in names:
+                pair = (getattr(self, name), getattr(other, name))
+                setattr(whole, name, np.concatenate(pair, axis=axis))
+        pairs = zip(self.board.queues(), other.board.queues(), strict=True)
+        queues = [join_queues(left, right, (self.n, other.n)) for left, right in pairs]
+        whole.board = Scoreboard(*queues)
+        whole._refresh()
         return whole
 
-    def refresh(self) -> None:
-        """Bring the held bits in line with the queues."""
+    def _like(self, n: int, vstate: Iterable[int], sstate: Iterable[int]) -> Group:
+        """Return a group of ``n`` wavefronts at the same place, without registers."""
+        group = Group.__new__(Group)
+        group.batch, group.pc, group.n = self.batch, self.pc, n
+        group.set_mode(self.mode)
+        group.covered = {}
+        group.vstate, group.sstate = bytearray(vstate), bytearray(sstate)
+        return group
+
+    def _refresh(self) -> None:
+        """Bring the views and the held bits in line with registers and queues."""
+        self._views()
+        self.full = bool(self.E.all())
         self.board.rebuild()
         for state in (self.vstate, self.sstate):
             for register, value in enumerate(state):
                 if value & HELD:
                     state[register] = value & ~HELD
         for key in self.board.by_register:
-            if key >= SCALAR_BASE:
-                self.sstate[key - SCALAR_BASE] |= HELD
-            else:
-                self.vstate[key] |= HELD
+            self._mark(key, is_held=True)
 
 
 Outcome = int | list[Group] | Stop | None

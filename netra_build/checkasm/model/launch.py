@@ -308,19 +308,10 @@ class _Launch:
 
     def _outputs(self) -> dict[str, Array]:
         """Return every buffer in the shape and type it came in."""
-        names = list(self.kernargs.regions)
-        if isinstance(self.args, Mapping):
-            originals = {name: self.args[name] for name in names}
-        elif isinstance(self.args, bytes):
-            return {}
-        else:
-            arrays = [a for a in self.args if isinstance(a, np.ndarray)]
-            by_region = zip(names, arrays, strict=False)
-            originals = dict(by_region)
         result = {}
         for name, region in self.kernargs.regions.items():
-            original = np.asarray(originals[name])
-            flat = region.data
+            flat, original = region.data, region.origin
+            assert original is not None
             if not region.is_private:
                 # Nothing was stored: the caller gets its own array back, not a copy to be paid for.
                 flat = flat.view()

@@ -30,7 +30,7 @@ class Region:
     writable: bool = True
     is_private: bool = False
     """True once ``data`` is our own copy."""
-    origin: object = None
+    origin: Array | None = None
     """The caller's array, to know it again."""
     _views: ByteViews | None = None
 

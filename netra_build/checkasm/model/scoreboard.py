@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -86,14 +87,20 @@ def _join_slots(left: Slot, right: Slot, sizes: tuple[int, int]) -> Slot:
 def _join_pending(left: Pending | None, right: Pending | None, sizes: tuple[int, int]) -> Pending:
     known = left or right
     assert known is not None
-    sides = tuple(zip((left, right), sizes, strict=True))
-    lanes = np.concatenate([_lanes(side, size) for side, size in sides])
-    present = np.concatenate([_present(side, size) for side, size in sides])
-    places = None
-    if known.places is not None:
-        count = known.places.shape[0]
-        parts = [_places(side, size, count) for side, size in sides]
-        places = np.concatenate(parts, axis=1)
+
+    def both(part: str, shape: tuple[int, ...], axis: int = 0) -> Array:
+        """Join what the sides know: None is all, and a side without the operation is none."""
+        parts = []
+        for side, size in zip((left, right), sizes, strict=True):
+            value = None if side is None else getattr(side, part)
+            whole = (*shape[:axis], size, *shape[axis:])
+            parts.append(np.full(whole, side is not None) if value is None else value)
+        return np.concatenate(parts, axis=axis)
+
+    lanes, present = both("lanes", (LANES,)), both("present", ())
+    places = known.places
+    if places is not None:
+        places = both("places", (len(places), LANES), axis=1)
     return known._replace(
         lanes=None if lanes.all() else lanes,
         present=None if present.all() else present,
@@ -101,31 +108,13 @@ def _join_pending(left: Pending | None, right: Pending | None, sizes: tuple[int,
     )
 
 
-def _lanes(side: Pending | None, size: int) -> Array:
-    if side is None:
-        return np.zeros((size, LANES), np.bool_)
-    return np.ones((size, LANES), np.bool_) if side.lanes is None else side.lanes
-
-
-def _present(side: Pending | None, size: int) -> Array:
-    if side is None:
-        return np.zeros(size, np.bool_)
-    return np.ones(size, np.bool_) if side.present is None else side.present
-
-
-def _places(side: Pending | None, size: int, count: int) -> Array:
-    if side is None or side.places is None:
-        return np.zeros((count, size, LANES), np.int64)
-    return side.places
-
-
 class Scoreboard:
     """The queues of one group, oldest operation first, and the registers they hold back."""
 
-    def __init__(self) -> None:
-        self.vm: list[Slot] = []
-        self.ds: list[Slot] = []
-        self.sm: list[Slot] = []
+    def __init__(self, vm: Sequence[Slot] = (), ds: Sequence[Slot] = (), sm: Sequence[Slot] = ()):
+        self.vm: list[Slot] = list(vm)
+        self.ds: list[Slot] = list(ds)
+        self.sm: list[Slot] = list(sm)
         self.by_register: dict[int, list[Pending]] = {}
 
     def issue(self, pending: Pending, retire: Callable[[Slot], None]) -> None:
@@ -157,19 +146,29 @@ class Scoreboard:
 
     def release(self, slot: Slot) -> list[int]:
         """Forget the operations of ``slot``; return the registers nothing holds back any more."""
-        free = []
-        for pending in slot:
-            for register in pending.registers:
-                held = self.by_register.get(register)
-                if held is None:
-                    continue
-                if held[0].serial != pending.serial or len(held) > 1:
-                    held[:] = [p for p in held if p.serial != pending.serial]
-                    if held:
-                        continue
-                del self.by_register[register]
-                free.append(register)
-        return free
+        return [
+            register
+            for pending in slot
+            for register in pending.registers
+            if self.let_go(register, pending)
+        ]
+
+    def let_go(self, register: int, pending: Pending) -> bool:
+        """Forget that ``pending`` holds a register; tell whether that set it free.
+
+        Where groups with different histories met, one operation may hold it from two places.
+        """
+        held = self.by_register.get(register)
+        if held is None:
+            return False
+        held[:] = [p for p in held if p.serial != pending.serial]
+        if not held:
+            del self.by_register[register]
+        return not held
+
+    def queues(self) -> tuple[list[Slot], list[Slot], list[Slot]]:
+        """Return the operations of VM, DS and SM."""
+        return self.vm, self.ds, self.sm
 
     def due_vm(self, count: int) -> list[Slot]:
         """Take out the operations that ``vmcnt(count)`` waits for."""
@@ -189,7 +188,7 @@ class Scoreboard:
         """Return the memory of what is known lane by lane of the operations."""
         arrays = (
             array
-            for slot in (*self.vm, *self.ds, *self.sm)
+            for slot in chain(*self.queues())
             for pending in slot
             for array in (pending.lanes, pending.places)
         )
@@ -198,6 +197,6 @@ class Scoreboard:
     def rebuild(self) -> None:
         """Recompute the held registers from the queues."""
         self.by_register = {}
-        for slot in (*self.vm, *self.ds, *self.sm):
+        for slot in chain(*self.queues()):
             for pending in slot:
                 self.hold(pending)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from netra_build.checkasm.model.arith.transcendental import NEAREST
-from netra_build.checkasm.model.arrays import Array, lanes_from_masks, masks_from_lanes
+from netra_build.checkasm.model.arrays import LANES, Array, lanes_from_masks, masks_from_lanes
 from netra_build.checkasm.model.group import Group
 from netra_build.checkasm.model.operands import EXEC, Decoded, Operand, Unsupported
 
@@ -32,30 +32,18 @@ DTYPE: dict[str, np.dtype[Any]] = {
 NARROW = ("u16", "b16", "i16", "f16", "bf16")
 """Kinds that use half a register: integers arrive as 32 bits, floats as float32."""
 
-FLOAT_BITS_32 = {
-    "0.5": 0x3F000000,
-    "1.0": 0x3F800000,
-    "2.0": 0x40000000,
-    "4.0": 0x40800000,
-    "0.15915494": 0x3E22F983,
-    "0.15915494309189532": 0x3E22F983,
+WIDE = ("u64", "b64", "i64", "f64")
+"""Kinds that use two registers."""
+
+_INLINE_FLOATS = {
+    "0.5": 0.5,
+    "1.0": 1.0,
+    "2.0": 2.0,
+    "4.0": 4.0,
+    "0.15915494": 0.15915494309189532,
+    "0.15915494309189532": 0.15915494309189532,
 }
-FLOAT_BITS_16 = {
-    "0.5": 0x3800,
-    "1.0": 0x3C00,
-    "2.0": 0x4000,
-    "4.0": 0x4400,
-    "0.15915494": 0x3118,
-    "0.15915494309189532": 0x3118,
-}
-FLOAT_BITS_64 = {
-    "0.5": 0x3FE0000000000000,
-    "1.0": 0x3FF0000000000000,
-    "2.0": 0x4000000000000000,
-    "4.0": 0x4010000000000000,
-    "0.15915494": 0x3FC45F306DC9C882,
-    "0.15915494309189532": 0x3FC45F306DC9C882,
-}
+"""Constants by how they are printed; the last one is 1 / (2 pi)."""
 
 
 @dataclass(frozen=True)
@@ -102,40 +90,36 @@ def is_vector(operand: Operand) -> bool:
 
 def constant(operand: Operand, kind: str) -> Any:
     """Return a constant operand as the bits that ``kind`` sees."""
-    if kind in ("u64", "b64", "i64", "f64"):
-        bits = np.uint64(_bits_64(operand, kind))
-        return bits.view(DTYPE[kind])
+    if kind in WIDE:
+        return np.uint64(_bits_64(operand, kind)).view(DTYPE[kind])
     if kind in NARROW:
         return np.uint32(_bits_16(operand, kind))
-    if operand.kind == "float":
-        return np.uint32(FLOAT_BITS_32[operand.text.lstrip("-")] | _sign(operand, 31)).view(
-            DTYPE[kind]
-        )
-    return np.uint32(operand.value & 0xFFFFFFFF).view(DTYPE[kind])
+    bits = _float_bits(operand, "f32") if operand.kind == "float" else operand.value
+    return np.uint32(bits & 0xFFFFFFFF).view(DTYPE[kind])
 
 
-def _sign(operand: Operand, bit: int) -> int:
-    return (1 << bit) if operand.text.startswith("-") else 0
+def _float_bits(operand: Operand, kind: str) -> int:
+    sign = -1.0 if operand.text.startswith("-") else 1.0
+    number = np.array(sign * _INLINE_FLOATS[operand.text.lstrip("-")], f"f{int(kind[1:]) // 8}")
+    return int.from_bytes(number.tobytes(), "little")
 
 
 def _bits_16(operand: Operand, kind: str) -> int:
     if operand.kind != "float":
         return operand.value & 0xFFFF
     if kind == "bf16":
-        return (FLOAT_BITS_32[operand.text.lstrip("-")] >> 16) | _sign(operand, 15)
+        return _float_bits(operand, "f32") >> 16
     if kind == "f16":
-        return FLOAT_BITS_16[operand.text.lstrip("-")] | _sign(operand, 15)
+        return _float_bits(operand, "f16")
     raise Unsupported(f'operand "{operand.text}"')
 
 
 def _bits_64(operand: Operand, kind: str) -> int:
     if operand.kind == "float":
-        return FLOAT_BITS_64[operand.text.lstrip("-")] | _sign(operand, 63)
-    if not operand.is_literal:
-        return operand.value & 0xFFFFFFFFFFFFFFFF
-    if kind == "f64":
+        return _float_bits(operand, "f64")
+    if operand.is_literal and kind == "f64":
         return (operand.value & 0xFFFFFFFF) << 32
-    if kind == "i64" and operand.value & 0x80000000:
+    if operand.is_literal and kind == "i64" and operand.value & 0x80000000:
         raise Unsupported(f'the literal "{operand.text}" as a 64-bit integer')
     return operand.value & 0xFFFFFFFFFFFFFFFF
 
@@ -152,9 +136,7 @@ def scalar_source(operand: Operand, kind: str, source: Decoded) -> Get:
         return lambda g: value
     if operand.text == "src_scc":
         return lambda g: g.scc.astype(np.uint32)
-    if kind in ("u64", "b64", "i64", "f64"):
-        return _scalar_pair(scalar_row(operand, 2), DTYPE[kind], source)
-    row = scalar_row(operand)
+    row = scalar_row(operand, 2 if kind in WIDE else 1)
     dtype = DTYPE[kind]
 
     def get(g: Group) -> Array:
@@ -163,19 +145,26 @@ def scalar_source(operand: Operand, kind: str, source: Decoded) -> Get:
         result: Array = g.S[row].view(dtype)
         return result
 
-    return get
-
-
-def _scalar_pair(row: int, dtype: np.dtype[Any], source: Decoded) -> Get:
-    def get(g: Group) -> Array:
-        if g.sstate[row] or g.sstate[row + 1]:
-            g.check_scalar(row, source)
-            g.check_scalar(row + 1, source)
+    def get_pair(g: Group) -> Array:
+        _check_pair(g, row, source)
         high = g.S[row + 1].astype(np.uint64) << np.uint64(32)
         result: Array = (high | g.S[row]).view(dtype)
         return result
 
-    return get
+    return get_pair if kind in WIDE else get
+
+
+def _check_pair(g: Group, row: int, source: Decoded) -> None:
+    if g.sstate[row] or g.sstate[row + 1]:
+        g.check_scalar(row, source)
+        g.check_scalar(row + 1, source)
+
+
+def touch_scalars(g: Group, row: int, count: int, source: Decoded) -> None:
+    """Note a write to scalar registers from ``row`` on."""
+    for at in range(row, row + count):
+        if g.sstate[at]:
+            g.touch_scalar(at, source)
 
 
 def scalar_dest(operand: Operand, dwords: int, source: Decoded) -> Put:
@@ -184,9 +173,7 @@ def scalar_dest(operand: Operand, dwords: int, source: Decoded) -> Put:
     is_exec = row <= EXEC + 1 and row + dwords > EXEC
 
     def put(g: Group, value: Array) -> None:
-        for at in range(row, row + dwords):
-            if g.sstate[at]:
-                g.touch_scalar(at, source)
+        touch_scalars(g, row, dwords, source)
         # Storing into a register keeps the low half of a wide number.
         g.S[row] = value
         if dwords == 2:
@@ -204,14 +191,12 @@ def mask_source(operand: Operand, source: Decoded) -> Get:
     """Return a reader of a lane mask: bool[n, 64]."""
     if operand.kind == "int":
         bits = operand.value & 0xFFFFFFFFFFFFFFFF
-        lanes = np.array([[bool(bits >> lane & 1) for lane in range(64)]])
+        lanes = np.array([[bool(bits >> lane & 1) for lane in range(LANES)]])
         return lambda g: lanes
     row = scalar_row(operand, 2)
 
     def get(g: Group) -> Array:
-        if g.sstate[row] or g.sstate[row + 1]:
-            g.check_scalar(row, source)
-            g.check_scalar(row + 1, source)
+        _check_pair(g, row, source)
         return lanes_from_masks(g.S[row], g.S[row + 1])
 
     return get
@@ -222,9 +207,7 @@ def mask_dest(operand: Operand, source: Decoded) -> Put:
     row = scalar_row(operand, 2)
 
     def put(g: Group, value: Array) -> None:
-        for at in (row, row + 1):
-            if g.sstate[at]:
-                g.touch_scalar(at, source)
+        touch_scalars(g, row, 2, source)
         lanes = value & g.E if not g.full or value.shape != g.E.shape else value
         g.S[row], g.S[row + 1] = masks_from_lanes(lanes)
         if row == EXEC:
@@ -245,14 +228,15 @@ def vector_source(operand: Operand, kind: str, source: Decoded, context: Context
         narrow = "b32" if kind in NARROW else kind
         scalar = scalar_source(operand, narrow, source)
         return lambda g: scalar(g)[:, None]
-    if kind in ("u64", "b64", "i64", "f64"):
+    if kind in WIDE:
         return _vector_pair(context.row(operand, 2), DTYPE[kind], source)
     return _register(_VIEW.get(kind, "V"), context.row(operand), source)
 
 
-def bits_register(row: int, source: Decoded) -> Get:
-    """Return a reader of one register as uint32[n, 64]."""
-    return _register("V", row, source)
+def vector_registers(operand: Operand, count: int, source: Decoded, context: Context) -> list[Get]:
+    """Return readers of all registers of an operand as uint32[n, 64]."""
+    first = context.row(operand, count)
+    return [_register("V", first + at, source) for at in range(count)]
 
 
 _VIEW = {"f32": "VF", "i32": "VI"}
@@ -284,12 +268,27 @@ def _vector_pair(row: int, dtype: np.dtype[Any], source: Decoded) -> Get:
 
 def vector_dest(operand: Operand, kind: str, source: Decoded, context: Context) -> Put:
     """Return a writer of a vector result for the active lanes."""
-    put_lanes = vector_dest_lanes(operand, kind, source, context)
-    if kind in ("u64", "b64", "i64", "f64"):
-        return lambda g, value: put_lanes(g, value, g.E)
-    row = context.row(operand)
-    view = _VIEW.get(kind, "V")
+    if kind not in WIDE:
+        return vector_dests(operand, 1, kind, source, context)[0]
+    low, high = vector_dests(operand, 2, "b32", source, context)
 
+    def put_pair(g: Group, value: Array) -> None:
+        bits = np.ascontiguousarray(value).view(np.uint64)
+        low(g, bits.astype(np.uint32))
+        high(g, (bits >> np.uint64(32)).astype(np.uint32))
+
+    return put_pair
+
+
+def vector_dests(
+    operand: Operand, count: int, kind: str, source: Decoded, context: Context
+) -> list[Put]:
+    """Return writers of the registers of a result, one by one, for the active lanes."""
+    first, view = context.row(operand, count), _VIEW.get(kind, "V")
+    return [_put_register(first + at, view, source) for at in range(count)]
+
+
+def _put_register(row: int, view: str, source: Decoded) -> Put:
     def put(g: Group, value: Array) -> None:
         if g.vstate[row]:
             g.touch_vector(row, source)
@@ -301,25 +300,31 @@ def vector_dest(operand: Operand, kind: str, source: Decoded, context: Context) 
     return put
 
 
+def merging_dest(
+    operand: Operand, shift: int, width: int, d: Decoded, context: Context, old: Get | None = None
+) -> Put:
+    """Return a writer of ``width`` bits at ``shift``; the other bits keep what they hold.
+
+    Without ``old`` nothing counts as read: the first of two conversions may write a register that
+    was never written.
+    """
+    row, put = context.row(operand), vector_dest(operand, "b32", d, context)
+    keep = np.uint32(~(((1 << width) - 1) << shift) & 0xFFFFFFFF)
+
+    def merge(g: Group, bits: Array) -> None:
+        kept = g.V[row] if old is None else old(g)
+        put(g, (kept & keep) | (bits << np.uint32(shift)))
+
+    return merge
+
+
 def vector_dest_lanes(operand: Operand, kind: str, source: Decoded, context: Context) -> PutLanes:
-    """Return a writer of a vector result for chosen lanes, bool[n, 64]."""
-    wide = kind in ("u64", "b64", "i64", "f64")
-    row = context.row(operand, 2 if wide else 1)
-    view = _VIEW.get(kind, "V")
+    """Return a writer of a vector result of one register for chosen lanes, bool[n, 64]."""
+    row, view = context.row(operand), _VIEW.get(kind, "V")
 
     def put(g: Group, value: Array, lanes: Array) -> None:
         if g.vstate[row]:
             g.touch_vector(row, source, lanes)
         np.copyto(getattr(g, view)[row], value, where=lanes)
 
-    def put_pair(g: Group, value: Array, lanes: Array) -> None:
-        for at in (row, row + 1):
-            if g.vstate[at]:
-                g.touch_vector(at, source, lanes)
-        bits = np.ascontiguousarray(value).view(np.uint64)
-        low = (bits & np.uint64(0xFFFFFFFF)).astype(np.uint32)
-        high = (bits >> np.uint64(32)).astype(np.uint32)
-        np.copyto(g.V[row], low, where=lanes)
-        np.copyto(g.V[row + 1], high, where=lanes)
-
-    return put_pair if wide else put
+    return put

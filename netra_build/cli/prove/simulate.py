@@ -52,13 +52,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run the kernel and print the report; 1 when a check found something, else 0."""
     try:
+        from netra_build.checkasm.hazards.instruction_set import known_mnemonics
         from netra_build.checkasm.model.isa.catalogue import coverage
     except ModuleNotFoundError as error:
         raise ToolchainFailed(
             f'the functional model needs "{error.name}"', hint="install netra-build[simulate]"
         ) from None
     if options.coverage:
-        _print_coverage(coverage(), options.json)
+        _print_coverage(coverage(known_mnemonics()), options.json)
         return EXIT_DONE
     if options.hsaco is None:
         raise BadInput("no code object is given", hint="netra simulate -h shows the options")

@@ -9,12 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from netra_build.checkasm.model.arith.double import fma as fma_64
-from netra_build.checkasm.model.arith.double import nearest_double
-from netra_build.checkasm.model.arith.double import quiet as quiet_64
-from netra_build.checkasm.model.arith.single import fma as fma_32
-from netra_build.checkasm.model.arith.single import quiet as quiet_32
-from netra_build.checkasm.model.arith.single import sum_to_odd
+from netra_build.checkasm.model.arith import ieee
+from netra_build.checkasm.model.arith.ieee import nearest_double, quiet, sum_to_odd
 from netra_build.checkasm.model.arrays import Array
 
 
@@ -32,7 +28,6 @@ class Precision:
     large_gap: int
     small_numerator: int
     underflow_gap: int
-    quiet: Callable[[Array], Array]
     fma: Callable[[Array, Array, Array], Array]
 
     def exponent(self, x: Array) -> Array:
@@ -69,8 +64,8 @@ class Precision:
         return result
 
 
-SINGLE = Precision(np.float32, np.uint32, 23, 0xFF, 127, 64, 96, 23, -150, quiet_32, fma_32)
-DOUBLE = Precision(np.float64, np.uint64, 52, 0x7FF, 1023, 128, 768, 53, -1075, quiet_64, fma_64)
+SINGLE = Precision(np.float32, np.uint32, 23, 0xFF, 127, 64, 96, 23, -150, ieee.fma)
+DOUBLE = Precision(np.float64, np.uint64, 52, 0x7FF, 1023, 128, 768, 53, -1075, ieee.fma_double)
 
 
 def div_scale(kind: Precision) -> Callable[[Array, Array, Array], tuple[Array, Array]]:
@@ -174,7 +169,7 @@ def div_fixup(kind: Precision) -> Callable[[Array, Array, Array], Array]:
         result = (magnitude | sign).view(kind.number)
         invalid = ((d == 0) & (n == 0)) | (np.isinf(d) & np.isinf(n))
         result = np.where(invalid, kind.constant(kind.nan | kind.sign), result)
-        result = np.where(np.isnan(d), kind.quiet(d), result)
-        return np.where(np.isnan(n), kind.quiet(n), result)
+        result = np.where(np.isnan(d), quiet(d), result)
+        return np.where(np.isnan(n), quiet(n), result)
 
     return run

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from netra_build.checkasm.model.arith.single import DEFAULT_NAN, round_sum
+from netra_build.checkasm.model.arith.ieee import DEFAULT_NAN, round_sum
 from netra_build.checkasm.model.arrays import Array
 
 F32 = np.float32

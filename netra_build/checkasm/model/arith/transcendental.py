@@ -14,7 +14,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from netra_build.checkasm.model.arith.single import fix_nan, quiet
+from netra_build.checkasm.model.arith.ieee import fix_nan, quiet
 from netra_build.checkasm.model.arrays import Array
 
 F32 = np.float32

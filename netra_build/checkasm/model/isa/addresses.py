@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from netra_build.checkasm.model.arrays import Array
 from netra_build.checkasm.model.group import Group
+from netra_build.checkasm.model.isa.table import spellings
 from netra_build.checkasm.model.operands import Decoded, Operand, Unsupported
 from netra_build.checkasm.model.sources import (
     Context,
     Get,
-    bits_register,
     scalar_row,
     scalar_source,
+    vector_registers,
     vector_source,
 )
 
@@ -45,6 +46,17 @@ class Place:
         """The address of every lane: uint64[n, 64]."""
         return self.start + self.lanes
 
+    def is_inside(self, width: int) -> bool:
+        """Tell whether the buffer holds ``width`` bytes at the address of every active lane."""
+        return self.room is None or not bool(np.any((self.room < U64(width)) & self.active))
+
+    def units(self, width: int) -> Iterator[tuple[Array, Array, int]]:
+        """Yield address, lanes within the buffer and size of each dword or narrower value."""
+        assert self.room is not None
+        unit = min(width, 4)
+        for at in range(0, width, unit):
+            yield self.address + U64(at), self.active & (self.room >= U64(at + unit)), unit
+
 
 Locate = Callable[[Group], Place]
 
@@ -66,31 +78,43 @@ class Shape:
         return max(1, self.width // 4)
 
 
+_BYTES = {"byte": 1, "short": 2, "dword": 4, "dwordx2": 8, "dwordx3": 12, "dwordx4": 16}
+
+
+def shapes(names: str) -> dict[str, Shape]:
+    """Return the shapes of data names such as ``dwordx2``, ``sbyte_d16_hi``, ``b64`` and ``i8``."""
+    return {name: _shape(name) for name, _ in spellings(names)}
+
+
+def _shape(name: str) -> Shape:
+    plain, _, rest = name.partition("_d16")
+    half = "" if plain == name else "hi" if rest else "lo"
+    if plain[1:].isdigit():
+        return Shape(int(plain[1:]) // 8, plain.startswith("i"), half)
+    if plain in _BYTES:
+        return Shape(_BYTES[plain], half=half)
+    return Shape(_BYTES[plain[1:]], plain.startswith("s"), half)
+
+
 def read(g: Group, d: Decoded, place: Place, width: int) -> Array:
     """Load ``width`` bytes per lane: uint32[dwords, n, 64]."""
     memory, report = g.batch.memory, g.reporter(d)
-    start, lanes, active, room = place.start, place.lanes, place.active, place.room
-    if room is None or not np.any((room < U64(width)) & active):
-        return memory.load(start, lanes, active, width, report)
-    unit = min(width, 4)
-    pieces = []
-    for at in range(0, width, unit):
-        inside = active & (room >= U64(at + unit))
-        pieces.append(memory.gather(place.address + U64(at), inside, unit, report))
+    if place.is_inside(width):
+        return memory.load(place.start, place.lanes, place.active, width, report)
+    pieces = [
+        memory.gather(address, inside, unit, report) for address, inside, unit in place.units(width)
+    ]
     return np.concatenate(pieces)
 
 
 def write(g: Group, d: Decoded, place: Place, values: Array, width: int) -> None:
     """Store ``width`` bytes per lane from uint32[dwords, n, 64]."""
     memory, report = g.batch.memory, g.reporter(d)
-    start, lanes, active, room = place.start, place.lanes, place.active, place.room
-    if room is None or not np.any((room < U64(width)) & active):
-        memory.store(start, lanes, active, values, width, report)
+    if place.is_inside(width):
+        memory.store(place.start, place.lanes, place.active, values, width, report)
         return
-    unit = min(width, 4)
-    for at in range(0, width, unit):
-        inside = active & (room >= U64(at + unit))
-        memory.scatter(place.address + U64(at), inside, values[at // 4][None], unit, report)
+    for value, (address, inside, unit) in zip(values, place.units(width), strict=True):
+        memory.scatter(address, inside, value[None], unit, report)
 
 
 def loaded_registers(values: Array, shape: Shape) -> Array:
@@ -112,12 +136,6 @@ def loaded_registers(values: Array, shape: Shape) -> Array:
 def stored_bits(values: Array, shape: Shape) -> Array:
     """Move the half that a d16 store names to the low end."""
     return values >> U(16) if shape.half == "hi" else values
-
-
-def data_registers(d: Decoded, operand: Operand, count: int, context: Context) -> list[Get]:
-    """Return readers of the registers that a store or atomic takes its data from."""
-    first = context.row(operand, count)
-    return [bits_register(first + at, d) for at in range(count)]
 
 
 def _per_lane(values: Array, g: Group) -> Array:
@@ -186,12 +204,12 @@ def _buffer_parts(d: Decoded, context: Context, address: Operand) -> tuple[Get, 
         return zero
 
     if has_index and has_offset:
-        first = context.row(address, 2)
-        return bits_register(first, d), bits_register(first + 1, d)
+        index, offset = vector_registers(address, 2, d, context)
+        return index, offset
     if has_index:
-        return bits_register(context.row(address), d), nothing
+        return vector_registers(address, 1, d, context)[0], nothing
     if has_offset:
-        return nothing, bits_register(context.row(address), d)
+        return nothing, vector_registers(address, 1, d, context)[0]
     return nothing, nothing
 
 

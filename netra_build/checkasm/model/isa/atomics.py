@@ -7,53 +7,43 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from netra_build.checkasm.model.arith import narrow, single
-from netra_build.checkasm.model.arrays import Array
+from netra_build.checkasm.model.arith import ieee, narrow
+from netra_build.checkasm.model.arrays import U32, Array
 
-U = np.uint32
 Combine = Callable[[Array, Array], Array]
-"""Takes what memory holds and the operand, uint32[registers, k]; returns what it holds next."""
+"""Takes what memory holds and the operand, uint32[registers, ...]; returns what it holds next."""
 
 Convert = Callable[[Array], Array]
 
 
 @dataclass(frozen=True)
 class Atomic:
-    """One operation. ``width`` is bytes in memory; compare-and-swap has two operands."""
+    """One operation. ``width`` is bytes in memory; some have several operands of that width."""
 
     width: int
     combine: Combine
-    operand_registers: int = 0
+    operands: int = 1
 
     @property
-    def operands(self) -> int:
-        """Registers that hold the operand."""
-        return self.operand_registers or self.width // 4
+    def registers(self) -> int:
+        """Registers of one operand, and of the result."""
+        return self.width // 4
 
 
-def _on(dtype: type[np.generic], fn: Combine) -> Combine:
+def _on(dtype: type[np.generic], fn: Combine) -> Atomic:
     """Lift an operation on numbers of one type to register bits."""
+    size = np.dtype(dtype).itemsize // 4
 
     def combine(old: Array, operand: Array) -> Array:
-        size = np.dtype(dtype).itemsize // 4
-        a, b = _joined(old, size).view(dtype), _joined(operand, size).view(dtype)
-        return _split(np.ascontiguousarray(fn(a, b)), size)
+        a, b = (
+            np.ascontiguousarray(np.moveaxis(bits, 0, -1)).view(dtype)[..., 0]
+            for bits in (old, operand)
+        )
+        words = np.ascontiguousarray(fn(a, b)).view(U32).reshape(*a.shape, size)
+        result: Array = words.transpose(-1, *range(a.ndim))
+        return result
 
-    return combine
-
-
-def _joined(bits: Array, size: int) -> Array:
-    if size == 1:
-        return np.ascontiguousarray(bits[0])
-    result: Array = bits[0].astype(np.uint64) | bits[1].astype(np.uint64) << np.uint64(32)
-    return result
-
-
-def _split(value: Array, size: int) -> Array:
-    if size == 1:
-        return value.view(U)[None]
-    wide = value.view(np.uint64)
-    return np.stack([wide.astype(U), (wide >> np.uint64(32)).astype(U)])
+    return Atomic(4 * size, combine)
 
 
 def _increment(old: Array, limit: Array) -> Array:
@@ -65,30 +55,31 @@ def _decrement(old: Array, limit: Array) -> Array:
     return np.where((old == 0) | (old > limit), limit, old - old.dtype.type(1))
 
 
-def _halves(widen: Convert, shorten: Convert) -> Combine:
+def _halves(widen: Convert, shorten: Convert) -> Atomic:
     def combine(old: Array, operand: Array) -> Array:
         a, b = old[0], operand[0]
-        low = shorten(single.add(widen(a & U(0xFFFF)), widen(b & U(0xFFFF))))
-        high = shorten(single.add(widen(a >> U(16)), widen(b >> U(16))))
-        result: Array = (low | (high << U(16)))[None]
+        low = shorten(ieee.add(widen(a & U32(0xFFFF)), widen(b & U32(0xFFFF))))
+        high = shorten(ieee.add(widen(a >> U32(16)), widen(b >> U32(16))))
+        result: Array = (low | (high << U32(16)))[None]
         return result
 
-    return combine
+    return Atomic(4, combine)
 
 
-def _compare_swap(registers: int) -> Combine:
-    """The operand holds the new value first, then the expected one (global memory order)."""
+def _compare_swap(*, new_first: bool) -> Combine:
+    """The operand holds the new value and the expected one: in this order in global memory."""
 
     def combine(old: Array, operand: Array) -> Array:
-        new, expected = operand[:registers], operand[registers:]
-        equal = np.all(old == expected, axis=0)
-        return np.where(equal, new, old)
+        new, expected = np.split(operand, 2) if new_first else np.split(operand, 2)[::-1]
+        return np.where(np.all(old == expected, axis=0), new, old)
 
     return combine
 
 
-def _subtract_reversed(old: Array, operand: Array) -> Array:
-    result: Array = operand - old
+def _mask_or(old: Array, operand: Array) -> Array:
+    """Clear the bits of the first operand, then set those of the second."""
+    cleared, added = np.split(operand, 2)
+    result: Array = (old & ~cleared) | added
     return result
 
 
@@ -96,82 +87,58 @@ def _swap(_old: Array, operand: Array) -> Array:
     return operand
 
 
-INTEGER: dict[str, tuple[type[np.generic], type[np.generic], Combine]] = {
-    "add": (np.uint32, np.uint64, np.add),
-    "sub": (np.uint32, np.uint64, np.subtract),
-    "smin": (np.int32, np.int64, np.minimum),
-    "umin": (np.uint32, np.uint64, np.minimum),
-    "smax": (np.int32, np.int64, np.maximum),
-    "umax": (np.uint32, np.uint64, np.maximum),
-    "and": (np.uint32, np.uint64, np.bitwise_and),
-    "or": (np.uint32, np.uint64, np.bitwise_or),
-    "xor": (np.uint32, np.uint64, np.bitwise_xor),
-    "inc": (np.uint32, np.uint64, _increment),
-    "dec": (np.uint32, np.uint64, _decrement),
+_INTEGER: tuple[tuple[str, str, str, Combine], ...] = (
+    ("add", "add", "u", np.add),
+    ("sub", "sub", "u", np.subtract),
+    ("", "rsub", "u", lambda old, operand: operand - old),
+    ("smin", "min", "i", np.minimum),
+    ("umin", "min", "u", np.minimum),
+    ("smax", "max", "i", np.maximum),
+    ("umax", "max", "u", np.maximum),
+    ("and", "and", "b", np.bitwise_and),
+    ("or", "or", "b", np.bitwise_or),
+    ("xor", "xor", "b", np.bitwise_xor),
+    ("inc", "inc", "u", _increment),
+    ("dec", "dec", "u", _decrement),
+)
+"""Names in global memory and in LDS instructions, type without its size, and meaning."""
+
+_FLOATS = {
+    "add_f32": _on(np.float32, ieee.add),
+    "add_f64": _on(np.float64, np.add),
+    "min_f64": _on(np.float64, np.fmin),
+    "max_f64": _on(np.float64, np.fmax),
+    "pk_add_f16": _halves(narrow.half_to_single, narrow.single_to_half),
+    "pk_add_bf16": _halves(narrow.bf16_to_single, narrow.single_to_bf16),
 }
-"""Integer operations by their name in global memory instructions."""
-
-PACKED_F16 = Atomic(4, _halves(narrow.half_to_single, narrow.single_to_half))
-PACKED_BF16 = Atomic(4, _halves(narrow.bf16_to_single, narrow.single_to_bf16))
-ADD_F32 = Atomic(4, _on(np.float32, single.add))
-ADD_F64 = Atomic(8, _on(np.float64, np.add))
-
-
-def global_atomics() -> dict[str, Atomic]:
-    """Return the operations of global memory by the suffix of their mnemonic."""
-    table = {
-        "swap": Atomic(4, _swap),
-        "swap_x2": Atomic(8, _swap),
-        "cmpswap": Atomic(4, _compare_swap(1), 2),
-        "cmpswap_x2": Atomic(8, _compare_swap(2), 4),
-        "add_f32": ADD_F32,
-        "add_f64": ADD_F64,
-        "min_f64": Atomic(8, _on(np.float64, np.fmin)),
-        "max_f64": Atomic(8, _on(np.float64, np.fmax)),
-        "pk_add_f16": PACKED_F16,
-        "pk_add_bf16": PACKED_BF16,
-    }
-    for name, (short, long, fn) in INTEGER.items():
-        table[name] = Atomic(4, _on(short, fn))
-        table[f"{name}_x2"] = Atomic(8, _on(long, fn))
-    return table
-
-
-LDS_INTEGER_NAMES = {
-    "add_u": "add",
-    "sub_u": "sub",
-    "min_i": "smin",
-    "min_u": "umin",
-    "max_i": "smax",
-    "max_u": "umax",
-    "and_b": "and",
-    "or_b": "or",
-    "xor_b": "xor",
-    "inc_u": "inc",
-    "dec_u": "dec",
+GLOBAL_ATOMICS = {
+    **_FLOATS,
+    "swap": Atomic(4, _swap),
+    "swap_x2": Atomic(8, _swap),
+    "cmpswap": Atomic(4, _compare_swap(new_first=True), 2),
+    "cmpswap_x2": Atomic(8, _compare_swap(new_first=True), 2),
 }
-"""LDS name (without its size) of the integer operations."""
+"""Operations of global memory by the suffix of their mnemonic."""
 
+LDS_ATOMICS = {
+    **_FLOATS,
+    "min_f32": _on(np.float32, ieee.minimum),
+    "max_f32": _on(np.float32, ieee.maximum),
+    "cmpst_b32": Atomic(4, _compare_swap(new_first=False), 2),
+    "cmpst_b64": Atomic(8, _compare_swap(new_first=False), 2),
+    "mskor_b32": Atomic(4, _mask_or, 2),
+    "mskor_b64": Atomic(8, _mask_or, 2),
+    "wrxchg_b32": Atomic(4, _swap),
+    "wrxchg_b64": Atomic(8, _swap),
+}
+"""Operations of LDS by mnemonic without ``ds_`` and ``_rtn``."""
 
-def lds_atomics() -> dict[str, Atomic]:
-    """Return the operations of LDS that take one operand, by mnemonic without ``ds_``."""
-    table = {
-        "add_f32": ADD_F32,
-        "add_f64": ADD_F64,
-        "min_f32": Atomic(4, _on(np.float32, single.minimum)),
-        "max_f32": Atomic(4, _on(np.float32, single.maximum)),
-        "min_f64": Atomic(8, _on(np.float64, np.fmin)),
-        "max_f64": Atomic(8, _on(np.float64, np.fmax)),
-        "rsub_u32": Atomic(4, _on(np.uint32, _subtract_reversed)),
-        "rsub_u64": Atomic(8, _on(np.uint64, _subtract_reversed)),
-        "pk_add_f16": PACKED_F16,
-        "pk_add_bf16": PACKED_BF16,
-    }
-    for name, plain in LDS_INTEGER_NAMES.items():
-        short, long, fn = INTEGER[plain]
-        table[f"{name}32"] = Atomic(4, _on(short, fn))
-        table[f"{name}64"] = Atomic(8, _on(long, fn))
-    return table
+for _global, _local, _sign, _fn in _INTEGER:
+    for _bits, _type in ((32, np.int32), (64, np.int64)):
+        _signed = _type if _sign == "i" else np.dtype(f"u{_bits // 8}").type
+        LDS_ATOMICS[f"{_local}_{_sign}{_bits}"] = _on(_signed, _fn)
+        if _global:
+            GLOBAL_ATOMICS[_global + "_x2" * (_bits == 64)] = _on(_signed, _fn)
 
 
 def rounds(place: Array) -> list[Array]:

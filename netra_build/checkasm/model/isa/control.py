@@ -221,24 +221,3 @@ def _build_set_immediate(d: Decoded, _context: Context) -> Run:
 register("s_getreg_b32", _build_get_register)
 register("s_setreg_b32", _build_set_register)
 register("s_setreg_imm32_b32", _build_set_immediate)
-
-
-def _build_quad_mode(d: Decoded, _context: Context) -> Run:
-    """s_wqm_b64: any active lane of a quad activates the quad."""
-    put = scalar_dest(d.operands[0], 2, d)
-    get = scalar_source(d.operands[1], "b64", d)
-
-    def run(g: Group) -> None:
-        value = np.broadcast_to(get(g), (g.n,))
-        ones = np.uint64(0x1111111111111111)
-        any_lane = (
-            value | value >> np.uint64(1) | value >> np.uint64(2) | value >> np.uint64(3)
-        ) & ones
-        result = any_lane * np.uint64(15)
-        g.scc = result != 0
-        put(g, result)
-
-    return run
-
-
-register("s_wqm_b64", _build_quad_mode)

@@ -3,70 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
-from netra_build.checkasm.model.arrays import LANES, Array
+from netra_build.checkasm.model.arrays import LANES, U32, U64, Array
 from netra_build.checkasm.model.group import Group, Run
 from netra_build.checkasm.model.isa.addresses import (
     Shape,
-    data_registers,
     loaded_registers,
+    shapes,
     stored_bits,
 )
-from netra_build.checkasm.model.isa.atomics import Atomic, lds_atomics, rounds
+from netra_build.checkasm.model.isa.atomics import LDS_ATOMICS, Atomic, rounds
 from netra_build.checkasm.model.isa.table import register
-from netra_build.checkasm.model.operands import Decoded, Operand, Unsupported
+from netra_build.checkasm.model.operands import Decoded, Unsupported
 from netra_build.checkasm.model.scoreboard import DS
-from netra_build.checkasm.model.sources import Context, Get, vector_source
+from netra_build.checkasm.model.sources import Context, Get, vector_registers, vector_source
 
-U = np.uint32
 _LANE = np.arange(LANES)
 STEPS_PER_TURN = 16
 """What one turn of lanes that share an address takes, in cheap instructions."""
 
-READS = {
-    "b32": Shape(4),
-    "b64": Shape(8),
-    "b96": Shape(12),
-    "b128": Shape(16),
-    "u8": Shape(1),
-    "i8": Shape(1, signed=True),
-    "u16": Shape(2),
-    "i16": Shape(2, signed=True),
-    "u8_d16": Shape(1, half="lo"),
-    "u8_d16_hi": Shape(1, half="hi"),
-    "i8_d16": Shape(1, signed=True, half="lo"),
-    "i8_d16_hi": Shape(1, signed=True, half="hi"),
-    "u16_d16": Shape(2, half="lo"),
-    "u16_d16_hi": Shape(2, half="hi"),
-}
-WRITES = {
-    "b32": Shape(4),
-    "b64": Shape(8),
-    "b96": Shape(12),
-    "b128": Shape(16),
-    "b8": Shape(1),
-    "b16": Shape(2),
-    "b8_d16_hi": Shape(1, half="hi"),
-    "b16_d16_hi": Shape(2, half="hi"),
-}
+READS = shapes("b{32,64,96,128} {u,i}{8,16} {u8,i8,u16}_d16{,_hi}")
+WRITES = shapes("b{32,64,96,128} b{8,16}{,_d16_hi}")
 
 
 def _offset(d: Decoded) -> np.uint32:
     """The 16-bit byte offset, from the encoding."""
     d.allow("offset")
-    return U(d.source.words[0] & 0xFFFF)
+    return U32(d.source.words[0] & 0xFFFF)
 
 
-def _two_offsets(d: Decoded, unit: int) -> tuple[np.uint32, np.uint32]:
+def _offsets(d: Decoded, unit: int) -> tuple[np.uint32, ...]:
+    """The offset of one address, or the two that count units of so many bytes."""
+    if not unit:
+        return (_offset(d),)
     d.allow("offset0", "offset1")
     bits = d.source.words[0]
-    return U((bits & 0xFF) * unit), U((bits >> 8 & 0xFF) * unit)
-
-
-def _address(d: Decoded, operand: Operand, context: Context) -> Get:
-    return vector_source(operand, "u32", d, context)
+    return U32((bits & 0xFF) * unit), U32((bits >> 8 & 0xFF) * unit)
 
 
 def _keep(g: Group, places: list[Array]) -> Array | None:
@@ -76,167 +51,124 @@ def _keep(g: Group, places: list[Array]) -> Array | None:
     return places[0][None] if len(places) == 1 else np.stack(places)
 
 
-def _read(shape: Shape) -> Callable[[Decoded, Context], Run]:
-    def build(d: Decoded, context: Context) -> Run:
-        offset, get = _offset(d), _address(d, d.operands[1], context)
-        first = context.row(d.operands[0], shape.registers)
-        rows = tuple(range(first, first + shape.registers))
+def _read(shape: Shape, unit: int, d: Decoded, context: Context) -> Run:
+    """Read at one address, or at two for a ``unit`` of their offsets."""
+    offsets = _offsets(d, unit)
+    get = vector_source(d.operands[1], "u32", d, context)
+    count = shape.registers * len(offsets)
+    first = context.row(d.operands[0], count)
+    rows = tuple(range(first, first + count))
 
-        def run(g: Group) -> None:
-            address = get(g) + offset
-            values, place = g.batch.lds.load(g, address, shape.width, g.E, g.reporter(d))
-            g.receive(first, loaded_registers(values, shape), d, DS)
-            g.issue(DS, d, rows, places=_keep(g, [place]), width=shape.width)
+    def run(g: Group) -> None:
+        address, lds, report = get(g), g.batch.lds, g.reporter(d)
+        places = []
+        parts = []
+        for offset in offsets:
+            values, place = lds.load(g, address + offset, shape.width, g.E, report)
+            parts.append(loaded_registers(values, shape))
+            places.append(place)
+        g.receive(first, parts[0] if len(parts) == 1 else np.concatenate(parts), d, DS)
+        g.issue(DS, d, rows, places=_keep(g, places), width=shape.width)
 
-        return run
-
-    return build
-
-
-def _read_two(width: int, unit: int) -> Callable[[Decoded, Context], Run]:
-    def build(d: Decoded, context: Context) -> Run:
-        offsets = _two_offsets(d, unit)
-        get = _address(d, d.operands[1], context)
-        count = width // 4
-        first = context.row(d.operands[0], 2 * count)
-        rows = tuple(range(first, first + 2 * count))
-
-        def run(g: Group) -> None:
-            address, lds = get(g), g.batch.lds
-            loaded = [
-                lds.load(g, address + offset, width, g.E, g.reporter(d)) for offset in offsets
-            ]
-            g.receive(first, np.concatenate([values for values, _ in loaded]), d, DS)
-            kept = _keep(g, [place for _, place in loaded])
-            g.issue(DS, d, rows, places=kept, width=width)
-
-        return run
-
-    return build
+    return run
 
 
-def _write(shape: Shape) -> Callable[[Decoded, Context], Run]:
-    def build(d: Decoded, context: Context) -> Run:
-        offset, get = _offset(d), _address(d, d.operands[0], context)
-        gets = data_registers(d, d.operands[1], shape.registers, context)
+def _write(shape: Shape, unit: int, d: Decoded, context: Context) -> Run:
+    """Write at one address, or at two for a ``unit`` of their offsets."""
+    offsets = _offsets(d, unit)
+    get = vector_source(d.operands[0], "u32", d, context)
+    data = [
+        vector_registers(operand, shape.registers, d, context)
+        for operand in d.operands[1 : 1 + len(offsets)]
+    ]
 
-        def run(g: Group) -> None:
-            values = stored_bits(np.stack([data(g) for data in gets]), shape)
-            place = g.batch.lds.store(g, get(g) + offset, values, shape.width, g.E, g.reporter(d))
-            kept = _keep(g, [place])
-            g.issue(DS, d, places=kept, width=shape.width, is_write=True)
+    def run(g: Group) -> None:
+        lds, report = g.batch.lds, g.reporter(d)
+        places = []
+        for offset, gets in zip(offsets, data, strict=True):
+            values = stored_bits(np.stack([part(g) for part in gets]), shape)
+            places.append(lds.store(g, get(g) + offset, values, shape.width, g.E, report))
+        g.issue(DS, d, places=_keep(g, places), width=shape.width, is_write=True)
 
-        return run
-
-    return build
-
-
-def _write_two(width: int, unit: int) -> Callable[[Decoded, Context], Run]:
-    def build(d: Decoded, context: Context) -> Run:
-        offsets = _two_offsets(d, unit)
-        get = _address(d, d.operands[0], context)
-        data = [data_registers(d, d.operands[1 + i], width // 4, context) for i in (0, 1)]
-
-        def run(g: Group) -> None:
-            address, lds = get(g), g.batch.lds
-            kept = []
-            for offset, gets in zip(offsets, data, strict=True):
-                values = np.stack([part(g) for part in gets])
-                kept.append(lds.store(g, address + offset, values, width, g.E, g.reporter(d)))
-            g.issue(DS, d, places=_keep(g, kept), width=width, is_write=True)
-
-        return run
-
-    return build
+    return run
 
 
-for _suffix, _shape in READS.items():
-    register(f"ds_read_{_suffix}", _read(_shape))
-for _suffix, _shape in WRITES.items():
-    register(f"ds_write_{_suffix}", _write(_shape))
-for _bits in (32, 64):
-    register(f"ds_read2_b{_bits}", _read_two(_bits // 8, _bits // 8))
-    register(f"ds_read2st64_b{_bits}", _read_two(_bits // 8, _bits * 8))
-    register(f"ds_write2_b{_bits}", _write_two(_bits // 8, _bits // 8))
-    register(f"ds_write2st64_b{_bits}", _write_two(_bits // 8, _bits * 8))
+for _name, _shape in READS.items():
+    register(f"ds_read_{_name}", partial(_read, _shape, 0))
+for _name, _shape in WRITES.items():
+    register(f"ds_write_{_name}", partial(_write, _shape, 0))
+for _name in ("b32", "b64"):
+    _shape = READS[_name]
+    for _form, _unit in (("2", _shape.width), ("2st64", 64 * _shape.width)):
+        register(f"ds_read{_form}_{_name}", partial(_read, _shape, _unit))
+        register(f"ds_write{_form}_{_name}", partial(_write, _shape, _unit))
 
 
 # Transposing reads
 
 
-def _transpose(bits: int) -> Callable[[Decoded, Context], Run]:
+def _transpose(bits: int, d: Decoded, context: Context) -> Run:
     """ds_read_b64_tr: 16 lanes read a tile of 64/bits rows; lane i receives column i.
 
     The tile's rows hold 16 elements; 16 * bits / 64 neighbouring lanes supply the pieces of a
     row. Every lane must be active.
     """
-    lanes_per_row = 16 * bits // 64
-    rows_per_tile = 64 // bits
+    offset, get = _offset(d), vector_source(d.operands[1], "u32", d, context)
+    first = context.row(d.operands[0], 2)
 
-    def build(d: Decoded, context: Context) -> Run:
-        offset, get = _offset(d), _address(d, d.operands[1], context)
-        first = context.row(d.operands[0], 2)
+    def run(g: Group) -> None:
+        if not g.full:
+            raise Unsupported("lanes switched off")
+        loaded, place = g.batch.lds.load(g, get(g) + offset, 8, g.E, g.reporter(d))
+        g.receive(first, _turn(loaded, bits), d, DS)
+        g.issue(DS, d, (first, first + 1), places=_keep(g, [place]), width=8)
 
-        def run(g: Group) -> None:
-            if not g.full:
-                raise Unsupported("lanes switched off")
-            loaded, place = g.batch.lds.load(g, get(g) + offset, 8, g.E, g.reporter(d))
-            g.receive(first, _turn(loaded, bits, lanes_per_row, rows_per_tile), d, DS)
-            g.issue(DS, d, (first, first + 1), places=_keep(g, [place]), width=8)
-
-        return run
-
-    return build
+    return run
 
 
-def _turn(loaded: Array, bits: int, lanes_per_row: int, rows_per_tile: int) -> Array:
+def _turn(loaded: Array, bits: int) -> Array:
     """Transpose uint32[2, n, 64] tile by tile."""
     n = loaded.shape[1]
-    wide = loaded[0].astype(np.uint64) | loaded[1].astype(np.uint64) << np.uint64(32)
-    shifts = np.arange(0, 64, bits, dtype=np.uint64)
-    elements = (wide[..., None] >> shifts) & np.uint64((1 << bits) - 1)
+    wide = loaded[0].astype(U64) | loaded[1].astype(U64) << U64(32)
+    shifts = np.arange(0, 64, bits, dtype=U64)
+    elements = (wide[..., None] >> shifts) & U64((1 << bits) - 1)
     # [n, tile, row, piece of the row, element of the piece] -> [n, tile, row, column]
-    tiles = elements.reshape(n, 4, rows_per_tile, lanes_per_row * (64 // bits))
+    tiles = elements.reshape(n, 4, 64 // bits, 16)
     columns = tiles.swapaxes(2, 3)
     result = np.bitwise_or.reduce(columns << shifts, axis=3).reshape(n, LANES)
-    return np.stack([result.astype(U), (result >> np.uint64(32)).astype(U)])
+    return np.stack([result.astype(U32), (result >> U64(32)).astype(U32)])
 
 
-register("ds_read_b64_tr_b16", _transpose(16))
-register("ds_read_b64_tr_b8", _transpose(8))
-register("ds_read_b64_tr_b4", _transpose(4))
+for _bits in (4, 8, 16):
+    register(f"ds_read_b64_tr_b{_bits}", partial(_transpose, _bits))
 
 # Atomics
 
 
-def _atomic(atomic: Atomic, returns: bool, operands: int) -> Callable[[Decoded, Context], Run]:
-    def build(d: Decoded, context: Context) -> Run:
-        offset = _offset(d)
-        rest = d.operands[1:] if returns else d.operands
-        get = _address(d, rest[0], context)
-        count = atomic.width // 4
-        gets = [
-            part
-            for operand in rest[1 : 1 + operands]
-            for part in data_registers(d, operand, count, context)
-        ]
-        first = context.row(d.operands[0], count) if returns else -1
-        rows = tuple(range(first, first + count)) if returns else ()
+def _atomic(atomic: Atomic, returns: bool, d: Decoded, context: Context) -> Run:
+    offset, count = _offset(d), atomic.registers
+    rest = d.operands[returns:]
+    get = vector_source(rest[0], "u32", d, context)
+    gets = [
+        part
+        for operand in rest[1 : 1 + atomic.operands]
+        for part in vector_registers(operand, count, d, context)
+    ]
+    first = context.row(d.operands[0], count) if returns else 0
+    rows = tuple(range(first, first + count)) if returns else ()
 
-        def run(g: Group) -> None:
-            values = np.stack([part(g) for part in gets])
-            before = _exchange(g, d, get(g) + offset, values, atomic)
-            if rows:
-                g.receive(first, before, d, DS)
-            g.issue(DS, d, rows)
+    def run(g: Group) -> None:
+        values = np.stack([part(g) for part in gets])
+        before = _exchange(g, d, get(g) + offset, values, atomic)
+        if rows:
+            g.receive(first, before, d, DS)
+        g.issue(DS, d, rows)
 
-        return run
-
-    return build
+    return run
 
 
 def _exchange(g: Group, d: Decoded, address: Array, values: Array, atomic: Atomic) -> Array:
-    before = np.zeros((atomic.width // 4, g.n, LANES), U)
+    before = np.zeros((atomic.registers, g.n, LANES), U32)
     lds, report = g.batch.lds, g.reporter(d)
     rows, lanes = np.nonzero(g.E)
     turns = rounds(lds.places(g, address)[rows, lanes])
@@ -249,51 +181,24 @@ def _exchange(g: Group, d: Decoded, address: Array, values: Array, atomic: Atomi
     return before
 
 
-def _compare_swap(old: Array, operand: Array) -> Array:
-    """LDS order: the expected value first, then the new one."""
-    count = old.shape[0]
-    equal = np.all(old == operand[:count], axis=0)
-    return np.where(equal, operand[count:], old)
-
-
-def _mask_or(old: Array, operand: Array) -> Array:
-    """Clear the bits of the first operand, then set those of the second."""
-    count = old.shape[0]
-    result: Array = (old & ~operand[:count]) | operand[count:]
-    return result
-
-
-for _name, _operation in lds_atomics().items():
-    register(f"ds_{_name}", _atomic(_operation, False, 1))
+for _name, _operation in LDS_ATOMICS.items():
     _base, _, _size = _name.rpartition("_")
-    register(f"ds_{_base}_rtn_{_size}", _atomic(_operation, True, 1))
-for _bits in (32, 64):
-    _operation = Atomic(_bits // 8, _compare_swap, 2 * _bits // 32)
-    register(f"ds_cmpst_b{_bits}", _atomic(_operation, False, 2))
-    register(f"ds_cmpst_rtn_b{_bits}", _atomic(_operation, True, 2))
-    _operation = Atomic(_bits // 8, _mask_or, 2 * _bits // 32)
-    register(f"ds_mskor_b{_bits}", _atomic(_operation, False, 2))
-    register(f"ds_mskor_rtn_b{_bits}", _atomic(_operation, True, 2))
-    _operation = Atomic(_bits // 8, lambda old, operand: operand)
-    register(f"ds_wrxchg_rtn_b{_bits}", _atomic(_operation, True, 1))
+    register(f"ds_{_base}_rtn_{_size}", partial(_atomic, _operation, True))
+    if _base != "wrxchg":
+        register(f"ds_{_name}", partial(_atomic, _operation, False))
 
 # Exchange between lanes: no memory is touched, but the result comes through lgkmcnt
 
 
-def _exchange_lanes(
-    pick: Callable[[Decoded, Context], Callable[[Group], Array]],
-) -> Callable[[Decoded, Context], Run]:
-    def build(d: Decoded, context: Context) -> Run:
-        row = context.row(d.operands[0])
-        result = pick(d, context)
+def _exchange_lanes(pick: Callable[[Decoded, Context], Get], d: Decoded, context: Context) -> Run:
+    row = context.row(d.operands[0])
+    result = pick(d, context)
 
-        def run(g: Group) -> None:
-            g.receive(row, result(g)[None], d, DS)
-            g.issue(DS, d, (row,))
+    def run(g: Group) -> None:
+        g.receive(row, result(g)[None], d, DS)
+        g.issue(DS, d, (row,))
 
-        return run
-
-    return build
+    return run
 
 
 def _take_lanes(g: Group, d: Decoded, row: int, source: Array) -> Array:
@@ -305,29 +210,29 @@ def _take_lanes(g: Group, d: Decoded, row: int, source: Array) -> Array:
         reading, lane = np.nonzero(g.E & active)
         wanted[reading, source[reading, lane]] = True
         g.check_vector(row, d, wanted)
-    return np.where(active, g.V[row][waves, source], U(0))
+    return np.where(active, g.V[row][waves, source], U32(0))
 
 
-def _pick_backward(d: Decoded, context: Context) -> Callable[[Group], Array]:
-    offset, get = _offset(d), _address(d, d.operands[1], context)
+def _pick_backward(d: Decoded, context: Context) -> Get:
+    offset, get = _offset(d), vector_source(d.operands[1], "u32", d, context)
     row = context.row(d.operands[2])
 
     def pick(g: Group) -> Array:
-        source = ((get(g) + offset) >> U(2)) & U(63)
+        source = ((get(g) + offset) >> U32(2)) & U32(63)
         return _take_lanes(g, d, row, source.astype(np.int64))
 
     return pick
 
 
-def _pick_forward(d: Decoded, context: Context) -> Callable[[Group], Array]:
+def _pick_forward(d: Decoded, context: Context) -> Get:
     """Push to lanes; the highest source lane wins, lanes without a source get zero."""
-    offset, get = _offset(d), _address(d, d.operands[1], context)
+    offset, get = _offset(d), vector_source(d.operands[1], "u32", d, context)
     data = vector_source(d.operands[2], "b32", d, context)
 
     def pick(g: Group) -> Array:
-        target = (((get(g) + offset) >> U(2)) & U(63)).astype(np.int64)
+        target = (((get(g) + offset) >> U32(2)) & U32(63)).astype(np.int64)
         value = data(g)
-        result = np.zeros((g.n, LANES), U)
+        result = np.zeros((g.n, LANES), U32)
         waves = np.arange(g.n)
         for lane in range(LANES):
             rows = waves[g.E[:, lane]]
@@ -349,12 +254,12 @@ def swizzle_lanes(pattern: int) -> Array:
     return _LANE // 32 * 32 + (((_LANE % 32) & keep | force) ^ flip)
 
 
-def _pick_swizzle(d: Decoded, context: Context) -> Callable[[Group], Array]:
+def _pick_swizzle(d: Decoded, context: Context) -> Get:
     source = swizzle_lanes(d.source.words[0] & 0xFFFF)
     row = context.row(d.operands[1])
     return lambda g: _take_lanes(g, d, row, np.broadcast_to(source, (g.n, LANES)))
 
 
-register("ds_bpermute_b32", _exchange_lanes(_pick_backward))
-register("ds_permute_b32", _exchange_lanes(_pick_forward))
-register("ds_swizzle_b32", _exchange_lanes(_pick_swizzle))
+register("ds_bpermute_b32", partial(_exchange_lanes, _pick_backward))
+register("ds_permute_b32", partial(_exchange_lanes, _pick_forward))
+register("ds_swizzle_b32", partial(_exchange_lanes, _pick_swizzle))

@@ -1,230 +1,267 @@
-"""Scalar arithmetic, logic and bit fields (SOP1, SOP2) and their SCC rules."""
+"""Scalar arithmetic, logic, comparison and selection (SOP1, SOP2, SOPC, SOPK): one row each.
+
+Kinds without an operand: ``scc`` (bool[n]), ``exec`` (uint64[n]), ``simm`` and ``uimm`` (the 16
+bits of the encoding, extended to 32).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
-from netra_build.checkasm.model.arith.bits import (
-    count_ones,
-    first_one,
-    leading_signs,
-    leading_zeros,
-    quad_mask,
-    reverse_bits,
-    reverse_pair,
-)
-from netra_build.checkasm.model.arrays import Array
+from netra_build.checkasm.model.arith import integer
+from netra_build.checkasm.model.arith.integer import bits_of, count_ones, first_one
+from netra_build.checkasm.model.arrays import U32, U64, Array
 from netra_build.checkasm.model.group import Group, Run
-from netra_build.checkasm.model.isa.scalar_forms import (
-    Binary,
-    add_overflow,
-    binary,
-    bits_of,
-    set_scc,
-    unary,
+from netra_build.checkasm.model.isa.table import Function, apply, register, sides, spellings
+from netra_build.checkasm.model.operands import EXEC, Decoded, Operand
+from netra_build.checkasm.model.sources import (
+    WIDE,
+    Context,
+    Get,
+    Put,
+    scalar_dest,
+    scalar_source,
 )
-from netra_build.checkasm.model.isa.table import register
-from netra_build.checkasm.model.operands import Decoded
-from netra_build.checkasm.model.sources import Context, scalar_dest, scalar_source
 
-ONE = np.uint32(1)
+_EXEC_OPERAND = Operand("s", "exec", EXEC, 2)
+
+
+def scalar(names: str, kinds: str, fn: Function) -> None:
+    """Enter scalar operations; see ``table`` for the kinds."""
+    for name, of in spellings(names):
+        register(name, partial(_build, *sides(kinds, of), fn))
+
+
+def _build(
+    dst: tuple[str, ...], src: tuple[str, ...], fn: Function, d: Decoded, _context: Context
+) -> Run:
+    d.allow()
+    operands = list(d.operands)
+    puts = [_dest(kind, operands, d) for kind in dst]
+    return apply([_source(kind, operands, d) for kind in src], puts, fn)
+
+
+def _dest(kind: str, operands: list[Operand], d: Decoded) -> Put:
+    if kind == "scc":
+        return _set_scc
+    operand = _EXEC_OPERAND if kind == "exec" else operands.pop(0)
+    put = scalar_dest(operand, operand.dwords if kind == "exec" else 1 + (kind in WIDE), d)
+    return lambda g, value: put(g, bits_of(value))
+
+
+def _set_scc(g: Group, value: Array) -> None:
+    """Set SCC of every wavefront from bool[n] or one bool."""
+    g.scc = value if value.shape == g.scc.shape else np.full(g.n, value)
+
+
+def _source(kind: str, operands: list[Operand], d: Decoded) -> Get:
+    if kind == "scc":
+        return lambda g: g.scc
+    if kind == "exec":
+        return scalar_source(_EXEC_OPERAND, "b64", d)
+    if kind in ("simm", "uimm"):
+        value = _immediate(d, signed=kind == "simm")
+        return lambda g: value
+    operand = d.operands[0] if kind.endswith("!") else operands.pop(0)
+    return scalar_source(operand, kind.removesuffix("!"), d)
+
+
+def _immediate(d: Decoded, *, signed: bool) -> Array:
+    bits = np.asarray(np.uint16(d.source.words[0] & 0xFFFF))
+    return bits.view(np.int16).astype(np.int32) if signed else bits.astype(U32)
+
 
 # Arithmetic
 
 
-def _carry(result: Array, a: Array, _b: Array) -> Array:
-    return result < a
+def _flagged(fn: Function, scc: Function) -> Function:
+    """Return the function with SCC as a second result; ``scc`` takes the result, S0 and S1."""
+
+    def both(a: Array, b: Array) -> tuple[Array, Array]:
+        result = fn(a, b)
+        return result, scc(result, a, b)
+
+    return both
 
 
-def _borrow(_result: Array, a: Array, b: Array) -> Array:
-    return a < b
+def _nonzero(fn: Function) -> Function:
+    """Return the function with SCC as a second result: the first one is not zero."""
+
+    def both(*values: Array) -> tuple[Array, Array]:
+        result = fn(*values)
+        return result, result != 0
+
+    return both
 
 
-def _sub_overflow(result: Array, a: Array, b: Array) -> Array:
-    return ((a ^ b) & (a ^ result)) < 0
+def _same(a: Array) -> Array:
+    return a
 
 
-binary("s_add_u32", "u32 u32 u32", np.add, _carry)
-binary("s_sub_u32", "u32 u32 u32", np.subtract, _borrow)
-binary("s_add_i32", "i32 i32 i32", np.add, add_overflow)
-binary("s_sub_i32", "i32 i32 i32", np.subtract, _sub_overflow)
-binary("s_mul_i32", "i32 i32 i32", np.multiply)
-binary("s_min_i32", "i32 i32 i32", np.minimum, lambda r, a, b: a < b)
-binary("s_min_u32", "u32 u32 u32", np.minimum, lambda r, a, b: a < b)
-binary("s_max_i32", "i32 i32 i32", np.maximum, lambda r, a, b: a >= b)
-binary("s_max_u32", "u32 u32 u32", np.maximum, lambda r, a, b: a >= b)
+_ADD = _flagged(np.add, lambda r, a, b: ((a ^ r) & (b ^ r)) < 0)
+scalar("s_add_u32", "u32 scc = u32 u32", _flagged(np.add, lambda r, a, b: r < a))
+scalar("s_sub_u32", "u32 scc = u32 u32", _flagged(np.subtract, lambda r, a, b: a < b))
+scalar("s_add_i32", "i32 scc = i32 i32", _ADD)
+scalar("s_addk_i32", "i32 scc = i32! simm", _ADD)
+scalar(
+    "s_sub_i32",
+    "i32 scc = i32 i32",
+    _flagged(np.subtract, lambda r, a, b: ((a ^ b) & (a ^ r)) < 0),
+)
+scalar("s_addc_u32", "u32 scc = u32 u32 scc", integer.add_carry)
+scalar("s_subb_u32", "u32 scc = u32 u32 scc", integer.subtract_borrow)
+scalar("s_mul_i32", "i32 = i32 i32", np.multiply)
+scalar("s_mulk_i32", "i32 = i32! simm", np.multiply)
+scalar("s_mul_hi_{u32,i32}", "T = T T", integer.high_product)
+scalar("s_min_{u32,i32}", "T scc = T T", _flagged(np.minimum, lambda r, a, b: a < b))
+scalar("s_max_{u32,i32}", "T scc = T T", _flagged(np.maximum, lambda r, a, b: a >= b))
+scalar("s_absdiff_i32", "i32 scc = i32 i32", _nonzero(lambda a, b: np.abs(a - b)))
+scalar("s_abs_i32", "i32 scc = i32", _nonzero(np.abs))
 
 
-def _mul_hi_unsigned(a: Array, b: Array) -> Array:
-    return ((a.astype(np.uint64) * b.astype(np.uint64)) >> np.uint64(32)).astype(np.uint32)
+def _shifted_add(amount: int) -> Function:
+    def run(a: Array, b: Array) -> tuple[Array, Array]:
+        wide = (a.astype(U64) << U64(amount)) + b.astype(U64)
+        return wide.astype(U32), (wide >> U64(32)) != 0
 
-
-def _mul_hi_signed(a: Array, b: Array) -> Array:
-    return ((a.astype(np.int64) * b.astype(np.int64)) >> np.int64(32)).astype(np.int32)
-
-
-def _absdiff(a: Array, b: Array) -> Array:
-    result: Array = np.abs(a - b)
-    return result
-
-
-binary("s_mul_hi_u32", "u32 u32 u32", _mul_hi_unsigned)
-binary("s_mul_hi_i32", "i32 i32 i32", _mul_hi_signed)
-binary("s_absdiff_i32", "i32 i32 i32", _absdiff, lambda r, a, b: r != 0)
-
-
-def _with_carry(name: str, is_add: bool) -> None:
-    def build(d: Decoded, _context: Context) -> Run:
-        put = scalar_dest(d.operands[0], 1, d)
-        get0 = scalar_source(d.operands[1], "u32", d)
-        get1 = scalar_source(d.operands[2], "u32", d)
-
-        def run(g: Group) -> None:
-            a, b = get0(g).astype(np.int64), get1(g).astype(np.int64)
-            carry = g.scc.astype(np.int64)
-            wide = a + b + carry if is_add else a - b - carry
-            set_scc(g, (wide >> np.int64(32)) != 0)
-            put(g, wide.astype(np.uint64).astype(np.uint32))
-
-        return run
-
-    register(name, build)
-
-
-_with_carry("s_addc_u32", True)
-_with_carry("s_subb_u32", False)
-
-# Bits
-
-
-def _after(result: Array, _a: Array, _b: Array) -> Array:
-    return np.not_equal(result, 0)
-
-
-for _size in ("b32", "b64"):
-    _kinds = f"{_size} {_size} {_size}"
-    binary(f"s_and_{_size}", _kinds, np.bitwise_and, _after)
-    binary(f"s_or_{_size}", _kinds, np.bitwise_or, _after)
-    binary(f"s_xor_{_size}", _kinds, np.bitwise_xor, _after)
-    binary(f"s_andn2_{_size}", _kinds, lambda a, b: a & ~b, _after)
-    binary(f"s_orn2_{_size}", _kinds, lambda a, b: a | ~b, _after)
-    binary(f"s_nand_{_size}", _kinds, lambda a, b: ~(a & b), _after)
-    binary(f"s_nor_{_size}", _kinds, lambda a, b: ~(a | b), _after)
-    binary(f"s_xnor_{_size}", _kinds, lambda a, b: ~(a ^ b), _after)
-
-
-def _shift_left(a: Array, b: Array) -> Array:
-    mask = 8 * a.dtype.itemsize - 1
-    result: Array = a << (b & np.uint32(mask)).astype(a.dtype)
-    return result
-
-
-def _shift_right(a: Array, b: Array) -> Array:
-    mask = 8 * a.dtype.itemsize - 1
-    result: Array = a >> (b & np.uint32(mask)).astype(a.dtype)
-    return result
-
-
-binary("s_lshl_b32", "b32 b32 u32", _shift_left, _after)
-binary("s_lshl_b64", "b64 b64 u32", _shift_left, _after)
-binary("s_lshr_b32", "b32 b32 u32", _shift_right, _after)
-binary("s_lshr_b64", "b64 b64 u32", _shift_right, _after)
-binary("s_ashr_i32", "i32 i32 u32", _shift_right, _after)
-binary("s_ashr_i64", "i64 i64 u32", _shift_right, _after)
-
-
-def _shifted_add(amount: int) -> Binary:
-    return lambda a, b: (a << np.uint32(amount)) + b
-
-
-def _shifted_carry(amount: int) -> Callable[[Array, Array, Array], Array]:
-    def scc(_result: Array, a: Array, b: Array) -> Array:
-        wide = (a.astype(np.uint64) << np.uint64(amount)) + b.astype(np.uint64)
-        result: Array = (wide >> np.uint64(32)) != 0
-        return result
-
-    return scc
+    return run
 
 
 for _amount in (1, 2, 3, 4):
-    _name = f"s_lshl{_amount}_add_u32"
-    binary(_name, "u32 u32 u32", _shifted_add(_amount), _shifted_carry(_amount))
+    scalar(f"s_lshl{_amount}_add_u32", "u32 scc = u32 u32", _shifted_add(_amount))
+
+# Logic; the same functions change EXEC
 
 
-def _field_mask(width: Array, bits: int, dtype: np.dtype[np.generic]) -> Array:
-    full = np.array(2**bits - 1, np.uint64)
-    wide = width.astype(np.uint64)
-    mask = np.where(wide >= bits, full, (np.uint64(1) << np.minimum(wide, 63)) - np.uint64(1))
-    return mask.astype(dtype)
+def _saving(fn: Function) -> Function:
+    """Return the old EXEC, the new one and SCC, from S0 and EXEC."""
+
+    def run(mask: Array, old: Array) -> tuple[Array, Array, Array]:
+        new = fn(mask, old)
+        return old, new, new != 0
+
+    return run
 
 
-def _extract_unsigned(a: Array, b: Array) -> Array:
-    bits = 8 * a.dtype.itemsize
-    offset = (b & np.uint32(bits - 1)).astype(a.dtype)
-    width = (b >> np.uint32(16)) & np.uint32(0x7F)
-    result: Array = (a >> offset) & _field_mask(width, bits, a.dtype)
+def _writing(fn: Function) -> Function:
+    """Return the new EXEC twice and SCC, from S0 and EXEC."""
+
+    def run(mask: Array, old: Array) -> tuple[Array, Array, Array]:
+        new = fn(mask, old)
+        return new, new, new != 0
+
+    return run
+
+
+_LOGIC: dict[str, Function] = {
+    "and": np.bitwise_and,
+    "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+    "andn2": lambda a, b: a & ~b,
+    "orn2": lambda a, b: a | ~b,
+    "nand": lambda a, b: ~(a & b),
+    "nor": lambda a, b: ~(a | b),
+    "xnor": lambda a, b: ~(a ^ b),
+}
+_OF_EXEC: dict[str, Function] = {"andn1": lambda a, b: ~a & b, "orn1": lambda a, b: ~a | b}
+for _name, _fn in _LOGIC.items():
+    scalar(f"s_{_name}_{{b32,b64}}", "T scc = T T", _nonzero(_fn))
+for _name, _fn in (_LOGIC | _OF_EXEC).items():
+    scalar(f"s_{_name}_saveexec_b64", "b64 exec scc = b64 exec", _saving(_fn))
+scalar("s_andn1_wrexec_b64", "b64 exec scc = b64 exec", _writing(_OF_EXEC["andn1"]))
+scalar("s_andn2_wrexec_b64", "b64 exec scc = b64 exec", _writing(_LOGIC["andn2"]))
+
+# Shifts, fields and single bits
+
+
+def _packed_field(a: Array, b: Array) -> Array:
+    """Offset and width of the field lie in the two halves of the second operand."""
+    offset = b & U32(8 * a.dtype.itemsize - 1)
+    return integer.field(a, offset, (b >> U32(16)) & U32(0x7F))
+
+
+def _test_bit(a: Array, b: Array) -> Array:
+    result: Array = integer.shift_right(a, b) & a.dtype.type(1) != 0
     return result
 
 
-def _extract_signed(a: Array, b: Array) -> Array:
-    # The shift is arithmetic: a field that reaches beyond the operand continues with its sign.
-    field = bits_of(_extract_unsigned(np.asarray(a), b))
-    bits = 8 * field.dtype.itemsize
-    width = np.minimum((b >> np.uint32(16)) & np.uint32(0x7F), bits).astype(field.dtype)
-    shift = np.where(width == 0, 0, bits - width).astype(field.dtype)
-    signed = (field << shift).view(np.asarray(a).dtype) >> shift.astype(np.asarray(a).dtype)
-    result: Array = np.where(width == 0, np.zeros_like(signed), signed)
-    return result
+def _bit_at(old: Array, place: Array) -> Array:
+    return integer.shift_left(old.dtype.type(1), place)
 
 
-binary("s_bfe_u32", "u32 u32 u32", _extract_unsigned, _after)
-binary("s_bfe_i32", "i32 i32 u32", _extract_signed, _after)
-binary("s_bfe_u64", "u64 u64 u32", _extract_unsigned, _after)
-binary("s_bfe_i64", "i64 i64 u32", _extract_signed, _after)
-
-
-def _make_mask_32(a: Array, b: Array) -> Array:
-    ones = (ONE << (a & np.uint32(31))) - ONE
-    return ones << (b & np.uint32(31))
-
-
-def _make_mask_64(a: Array, b: Array) -> Array:
-    width, offset = (a & np.uint32(63)).astype(np.uint64), (b & np.uint32(63)).astype(np.uint64)
-    return ((np.uint64(1) << width) - np.uint64(1)) << offset
-
-
-binary("s_bfm_b32", "b32 u32 u32", _make_mask_32)
-binary("s_bfm_b64", "b64 u32 u32", _make_mask_64)
-_HALF = np.uint32(0xFFFF)
-_TOP = np.uint32(16)
-binary("s_pack_ll_b32_b16", "b32 b32 b32", lambda a, b: (a & _HALF) | (b << _TOP))
-binary("s_pack_lh_b32_b16", "b32 b32 b32", lambda a, b: (a & _HALF) | (b & ~_HALF))
-binary("s_pack_hh_b32_b16", "b32 b32 b32", lambda a, b: (a >> _TOP) | (b & ~_HALF))
+_HALF, _TOP = U32(0xFFFF), U32(16)
+scalar("s_lshl_{b32,b64}", "T scc = T u32", _nonzero(integer.shift_left))
+scalar("s_lshr_{b32,b64}", "T scc = T u32", _nonzero(integer.shift_right))
+scalar("s_ashr_{i32,i64}", "T scc = T u32", _nonzero(integer.shift_right))
+scalar("s_bfe_{u32,i32,u64,i64}", "T scc = T u32", _nonzero(_packed_field))
+scalar("s_bfm_b32", "b32 = u32 u32", integer.mask_bits)
+scalar("s_bfm_b64", "b64 = u32 u32", lambda a, b: integer.mask_bits(a.astype(U64), b.astype(U64)))
+scalar("s_pack_ll_b32_b16", "b32 = b32 b32", lambda a, b: (a & _HALF) | (b << _TOP))
+scalar("s_pack_lh_b32_b16", "b32 = b32 b32", lambda a, b: (a & _HALF) | (b & ~_HALF))
+scalar("s_pack_hh_b32_b16", "b32 = b32 b32", lambda a, b: (a >> _TOP) | (b & ~_HALF))
+scalar("s_bitset1_{b32,b64}", "T = T! u32", lambda old, at: old | _bit_at(old, at))
+scalar("s_bitset0_{b32,b64}", "T = T! u32", lambda old, at: old & ~_bit_at(old, at))
+scalar("s_bitcmp1_{b32,b64}", "scc = T u32", _test_bit)
+scalar("s_bitcmp0_{b32,b64}", "scc = T u32", lambda a, b: ~_test_bit(a, b))
 
 # One operand
 
-unary("s_mov_b32", "b32 b32", lambda a: a)
-unary("s_mov_b64", "b64 b64", lambda a: a)
-unary("s_not_b32", "b32 b32", np.invert, scc=True)
-unary("s_not_b64", "b64 b64", np.invert, scc=True)
-unary("s_abs_i32", "i32 i32", np.abs, scc=True)
-unary("s_brev_b32", "b32 b32", reverse_bits)
-unary("s_bcnt1_i32_b32", "u32 b32", count_ones, scc=True)
-unary("s_bcnt1_i32_b64", "u32 b64", count_ones, scc=True)
-unary("s_bcnt0_i32_b32", "u32 b32", lambda a: count_ones(~a), scc=True)
-unary("s_bcnt0_i32_b64", "u32 b64", lambda a: count_ones(~a), scc=True)
-unary("s_ff1_i32_b32", "i32 b32", first_one)
-unary("s_ff1_i32_b64", "i32 b64", first_one)
-unary("s_ff0_i32_b32", "i32 b32", lambda a: first_one(~a))
-unary("s_ff0_i32_b64", "i32 b64", lambda a: first_one(~a))
-unary("s_flbit_i32_b32", "i32 b32", leading_zeros)
-unary("s_flbit_i32_b64", "i32 b64", leading_zeros)
-unary("s_flbit_i32", "i32 i32", leading_signs)
-unary("s_flbit_i32_i64", "i32 i64", leading_signs)
-unary("s_sext_i32_i8", "i32 i32", lambda a: a.astype(np.int8).astype(np.int32))
-unary("s_sext_i32_i16", "i32 i32", lambda a: a.astype(np.int16).astype(np.int32))
-unary("s_brev_b64", "b64 b64", reverse_pair)
-unary("s_quadmask_b32", "b32 b32", quad_mask, scc=True)
-unary("s_quadmask_b64", "b64 b64", quad_mask, scc=True)
+scalar("s_mov_{b32,b64}", "T = T", _same)
+scalar("s_movk_i32", "i32 = simm", _same)
+scalar("s_not_{b32,b64}", "T scc = T", _nonzero(np.invert))
+scalar("s_brev_{b32,b64}", "T = T", integer.reverse_bits)
+scalar("s_bcnt1_i32_{b32,b64}", "u32 scc = T", _nonzero(count_ones))
+scalar("s_bcnt0_i32_{b32,b64}", "u32 scc = T", _nonzero(lambda a: count_ones(~a)))
+scalar("s_ff1_i32_{b32,b64}", "i32 = T", first_one)
+scalar("s_ff0_i32_{b32,b64}", "i32 = T", lambda a: first_one(~a))
+scalar("s_flbit_i32_{b32,b64}", "i32 = T", integer.leading_zeros)
+scalar("s_flbit_i32", "i32 = i32", integer.leading_signs)
+scalar("s_flbit_i32_i64", "i32 = i64", integer.leading_signs)
+scalar("s_sext_i32_i8", "i32 = i32", lambda a: a.astype(np.int8).astype(np.int32))
+scalar("s_sext_i32_i16", "i32 = i32", lambda a: a.astype(np.int16).astype(np.int32))
+scalar("s_quadmask_{b32,b64}", "T scc = T", _nonzero(integer.quad_mask))
+scalar("s_wqm_b64", "b64 scc = b64", _nonzero(lambda a: integer.quad_any(a) * U64(15)))
+
+# Comparison and selection
+
+_RELATIONS: dict[str, Function] = {
+    "eq": np.equal,
+    "lg": np.not_equal,
+    "gt": np.greater,
+    "ge": np.greater_equal,
+    "lt": np.less,
+    "le": np.less_equal,
+}
+for _name, _fn in _RELATIONS.items():
+    scalar(f"s_cmp_{_name}_{{i32,u32}}", "scc = T T", _fn)
+    scalar(f"s_cmpk_{_name}_i32", "scc = i32 simm", _fn)
+    scalar(f"s_cmpk_{_name}_u32", "scc = u32 uimm", _fn)
+scalar("s_cmp_eq_u64", "scc = u64 u64", np.equal)
+scalar("s_cmp_lg_u64", "scc = u64 u64", np.not_equal)
+scalar("s_cselect_{b32,b64}", "T = T T scc", lambda a, b, scc: np.where(scc, a, b))
+
+
+def _conditional_move(kind: str, value: str) -> Function:
+    """Where SCC is clear nothing is read or written: the register may hold no value yet."""
+
+    def build(d: Decoded, _context: Context) -> Run:
+        operands = list(d.operands)
+        put = _dest(kind, operands, d)
+        get, old = _source(value, operands, d), scalar_source(d.operands[0], kind, d)
+
+        def run(g: Group) -> None:
+            if g.scc.all():
+                put(g, get(g))
+            elif g.scc.any():
+                put(g, np.where(g.scc, get(g), old(g)))
+
+        return run
+
+    return build
+
+
+register("s_cmov_b32", _conditional_move("b32", "b32"))
+register("s_cmov_b64", _conditional_move("b64", "b64"))
+register("s_cmovk_i32", _conditional_move("i32", "simm"))

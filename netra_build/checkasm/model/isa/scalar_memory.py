@@ -5,11 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from netra_build.checkasm.model.arrays import Array
-from netra_build.checkasm.model.group import UNSET, Group, Run
+from netra_build.checkasm.model.group import Group, Run
 from netra_build.checkasm.model.isa.table import register
 from netra_build.checkasm.model.operands import Decoded, Operand, Unsupported
 from netra_build.checkasm.model.scoreboard import SCALAR_BASE, SM
-from netra_build.checkasm.model.sources import Context, Get, scalar_row, scalar_source
+from netra_build.checkasm.model.sources import (
+    Context,
+    Get,
+    scalar_row,
+    scalar_source,
+    touch_scalars,
+)
 
 DWORD = np.uint64(4)
 NOTHING = np.zeros((1, 1), np.uint64)
@@ -30,11 +36,7 @@ def _offset(d: Decoded) -> Get:
 def _receive(g: Group, d: Decoded, row: int, values: Array) -> None:
     """Write uint32[dwords, n] to scalar registers that stay held until the wait."""
     count = values.shape[0]
-    for at in range(row, row + count):
-        if g.sstate[at]:
-            g.touch_scalar(at, d)
-        g.sinit[at] = True
-        g.sstate[at] &= ~UNSET
+    touch_scalars(g, row, count, d)
     g.S[row : row + count] = values
     g.issue(SM, d, tuple(SCALAR_BASE + at for at in range(row, row + count)))
 

@@ -1,14 +1,19 @@
-"""Builds element-wise vector instructions from a table entry: operands, modifiers, result lanes."""
+"""Builds element-wise vector instructions from a row: operands, modifiers, result lanes.
+
+Kinds beside those of ``sources``: ``mask`` (bool[n, 64] in a pair of scalar registers), and without
+an operand ``vcc`` and ``exec`` (masks), ``saturates`` (a bit of MODE) and ``bitop3`` (a modifier).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
-from netra_build.checkasm.model.arith import narrow, single
-from netra_build.checkasm.model.arrays import Array
+from netra_build.checkasm.model.arith import ieee, narrow
+from netra_build.checkasm.model.arrays import U32, Array
 from netra_build.checkasm.model.group import Group, Run
 from netra_build.checkasm.model.isa.lane_moves import (
     DPP_MODIFIERS,
@@ -18,87 +23,106 @@ from netra_build.checkasm.model.isa.lane_moves import (
     move_source,
     select,
 )
-from netra_build.checkasm.model.isa.table import register
-from netra_build.checkasm.model.operands import VCC, Decoded, Operand, Unsupported
+from netra_build.checkasm.model.isa.table import Function, apply, register, sides, spellings
+from netra_build.checkasm.model.operands import EXEC, VCC, Decoded, Operand, Unsupported
 from netra_build.checkasm.model.sources import (
     DTYPE,
     NARROW,
+    WIDE,
     Context,
     Get,
     Put,
-    PutLanes,
-    bits_register,
     is_vector,
     mask_dest,
     mask_source,
+    merging_dest,
     vector_dest,
     vector_dest_lanes,
+    vector_registers,
     vector_source,
 )
 
-VCC_OPERAND = Operand("s", "vcc", VCC, 2)
-_SIGN = np.uint32(0x80000000)
-_WIDE = ("u64", "b64", "i64", "f64")
-_SIZE = {"mask": 2, **dict.fromkeys(_WIDE, 2)}
+_SIGN = U32(0x80000000)
+_UNNAMED = {
+    "vcc": Operand("s", "vcc", VCC, 2),
+    "exec": Operand("s", "exec", EXEC, 2),
+    "saturates": Operand("word", "MODE"),
+    "bitop3": Operand("word", "bitop3"),
+}
 _MODIFIERS = ("clamp", "mul", "div", "op_sel", *DPP_MODIFIERS, *SDWA_MODIFIERS)
 
 
 @dataclass(frozen=True)
 class Spec:
-    """One element-wise operation: kinds of results and sources, and the function between them.
-
-    ``fn`` takes one array per source and returns one array, or a tuple for several results.
-    """
+    """One element-wise operation: kinds of results and sources, and the function between them."""
 
     dst: tuple[str, ...]
     src: tuple[str, ...]
-    fn: Callable[..., object]
-    reads_dst: bool = False
-    """The first result register is also the last source (v_fmac)."""
-    reads_vcc: bool = False
-    """VCC is an unnamed last source (v_div_fmas)."""
+    fn: Function
     is_move: bool = False
     """Bits pass unchanged: no flushing of subnormals."""
-    saturate: Callable[..., object] | None = None
+    saturate: Function | None = None
     """What ``clamp`` computes instead, for integer operations."""
     keeps_high: bool = False
     """A 16-bit result leaves the other half of the register alone."""
+    is_approximate: bool = False
+    """The function also takes which of the floats within one unit it gives."""
+    modifiers: tuple[str, ...] = _MODIFIERS
 
 
-def operation(names: str, kinds: str, fn: Callable[..., object], **options: object) -> None:
-    """Enter element-wise operations; ``kinds`` is for example "f32 = f32 f32"."""
-    left, _, right = kinds.partition("=")
-    spec = Spec(tuple(left.split()), tuple(right.split()), fn, **options)  # type: ignore[arg-type]
-    register(names, lambda d, context: build(spec, d, context))
+Convert = Callable[[Group, Array], Array] | None
+
+MEANINGS: dict[str, Spec] = {}
+"""Element-wise operation by mnemonic."""
+
+
+def operation(names: str, kinds: str, fn: Function, **options: object) -> None:
+    """Enter element-wise operations; see ``table`` for the kinds."""
+    for name, of in spellings(names):
+        spec = MEANINGS[name] = Spec(*sides(kinds, of), fn, **options)  # type: ignore[arg-type]
+        register(name, partial(build, spec))
 
 
 def build(spec: Spec, d: Decoded, context: Context) -> Run:
     """Return what one element-wise instruction does."""
-    d.allow(*_MODIFIERS)
-    count = len(spec.dst)
-    dsts, srcs = list(d.operands[:count]), list(d.operands[count:])
-    if spec.reads_dst and len(srcs) < len(spec.src):
-        srcs.append(dsts[0])
-    if spec.reads_vcc:
-        srcs.append(VCC_OPERAND)
-    if len(srcs) != len(spec.src) or len(dsts) != count:
-        raise Unsupported(f"{len(d.operands)} operands")
-    fn = _finish(spec, d)
+    d.allow(*spec.modifiers)
+    dsts, srcs = _assigned(spec, d)
+    fn = _finish(spec, d, context)
     if d.encoding == "dpp":
         return _with_dpp(spec, d, context, dsts, srcs, fn)
-    gets = [_source(spec, d, context, at, srcs[at]) for at in range(len(srcs))]
-    if d.encoding == "sdwa" and spec.dst != ("mask",):
+    gets = [_source(spec, d, context, at, operand) for at, operand in enumerate(srcs)]
+    if d.encoding == "sdwa" and spec.dst[0] != "mask":
         return _with_sdwa(spec, d, context, dsts[0], gets, fn)
-    return _plain(gets, [_dest(spec, d, context, at, dsts[at]) for at in range(count)], fn)
+    return apply(gets, [_dest(spec, d, context, at, dst) for at, dst in enumerate(dsts)], fn)
+
+
+def _assigned(spec: Spec, d: Decoded) -> tuple[list[Operand], list[Operand]]:
+    """Return the operands of results and sources."""
+    named = iter(d.operands)
+    assigned = []
+    for kind in (*spec.dst, *spec.src):
+        tied = d.operands[0] if kind.endswith("!") else None
+        operand = tied or _UNNAMED.get(kind) or next(named, None)
+        if operand is None:
+            raise Unsupported(f"{len(d.operands)} operands")
+        assigned.append(operand)
+    if next(named, None) is not None:
+        raise Unsupported(f"{len(d.operands)} operands")
+    return assigned[: len(spec.dst)], assigned[len(spec.dst) :]
 
 
 # Sources
 
 
 def _source(spec: Spec, d: Decoded, context: Context, at: int, operand: Operand) -> Get:
-    kind = spec.src[at]
-    if kind == "mask":
+    kind = spec.src[at].removesuffix("!")
+    if kind in ("mask", "vcc"):
         return mask_source(operand, d)
+    if kind == "saturates":
+        return lambda g: np.asarray(g.saturates)
+    if kind == "bitop3":
+        table = np.asarray(d.number(kind))
+        return lambda g: table
     raw_kind = "b32" if kind in NARROW else kind
     if kind in NARROW and not is_vector(operand) and operand.kind != "s":
         raw_kind = kind
@@ -112,27 +136,27 @@ def _source(spec: Spec, d: Decoded, context: Context, at: int, operand: Operand)
         high = d.encoding != "sdwa" and d.flag_list("op_sel", len(spec.src) + 1, 0)[at] == 1
         get = half_register(get, high)
     if raw_kind != kind or kind in NARROW:
-        get = _typed(get, kind)
+        get = typed(get, kind)
     if kind == "f32" and not spec.is_move:
         get = _flushing(get)
     return modified(get, operand, kind)
 
 
 def _selected(get: Get, selection: str, kind: str, operand: Operand) -> Get:
-    if kind in _WIDE or (kind == "f32"):
+    if kind in WIDE or kind == "f32":
         raise Unsupported(f'"{selection}" of a {kind} operand')
-    signed = operand.sign_extend or kind in ("i16",)
+    signed = operand.sign_extend or kind == "i16"
     return lambda g: select(np.asarray(get(g)), selection, signed=signed)
 
 
 def half_register(get: Get, high: bool) -> Get:
     """Return a reader of one half of a register, in the low 16 bits."""
     if high:
-        return lambda g: get(g) >> np.uint32(16)
-    return lambda g: get(g) & np.uint32(0xFFFF)
+        return lambda g: get(g) >> U32(16)
+    return lambda g: get(g) & U32(0xFFFF)
 
 
-def _typed(get: Get, kind: str) -> Get:
+def typed(get: Get, kind: str) -> Get:
     """Turn the raw bits of a narrow or reinterpreted operand into what the function expects."""
     if kind == "f16":
         return lambda g: narrow.half_to_single(np.asarray(get(g)))
@@ -149,7 +173,7 @@ def _typed(get: Get, kind: str) -> Get:
 def _flushing(get: Get) -> Get:
     def flushed(g: Group) -> Array:
         value = get(g)
-        return single.flush(value) if g.flush_in else value
+        return ieee.flush(value) if g.flush_in else value
 
     return flushed
 
@@ -177,22 +201,29 @@ def modified(get: Get, operand: Operand, kind: str) -> Get:
     return number
 
 
+def plain_source(operand: Operand, kind: str, d: Decoded, context: Context) -> Get:
+    """Return a reader of an operand with its negation, subnormals kept."""
+    return modified(vector_source(operand, kind, d, context), operand, kind)
+
+
 # Results
 
 
-def _finish(spec: Spec, d: Decoded) -> Callable[..., object]:
+def _finish(spec: Spec, d: Decoded, context: Context) -> Function:
     """Wrap the function in the output modifiers."""
     fn = spec.fn
-    if "clamp" in d.modifiers and spec.saturate is not None:
+    if spec.is_approximate:
+        fn = partial(fn, approximation=context.approximation)
+    is_clamped = "clamp" in d.modifiers
+    if is_clamped and spec.saturate is not None:
         return spec.saturate
-    is_float = spec.dst[0] in ("f32", "f16", "f64")
-    if "clamp" in d.modifiers and not is_float:
+    if is_clamped and spec.dst[0] not in ("f32", "f16", "f64"):
         raise Unsupported('modifier "clamp"')
     if "mul" in d.modifiers or "div" in d.modifiers:
         # The hardware ignores them while subnormals are on, so their meaning depends on MODE.
         raise Unsupported("output multiplier")
-    if "clamp" in d.modifiers:
-        return lambda *values: single.clamp_unit(np.asarray(fn(*values)))
+    if is_clamped:
+        return lambda *values: ieee.clamp_unit(np.asarray(fn(*values)))
     return fn
 
 
@@ -200,76 +231,46 @@ def half_bits(value: Array, saturate: bool) -> Array:
     """Return a 16-bit result as uint32; floats are rounded to f16."""
     if value.dtype in (np.float32, np.float64):
         return narrow.single_to_half(value, saturate=saturate)
-    if value.dtype == np.int32:
-        return value.view(np.uint32) & np.uint32(0xFFFF)
-    return value & np.uint32(0xFFFF)
+    bits = value.view(U32) if value.dtype == np.int32 else value
+    return bits & U32(0xFFFF)
+
+
+def _stored(spec: Spec) -> tuple[str, Convert]:
+    """Return the kind of register of the first result, and what turns the result into it."""
+    kind = spec.dst[0]
+    if kind in NARROW:
+        return "b32", lambda g, value: half_bits(np.asarray(value), g.saturates)
+    if kind == "f32" and not spec.is_move:
+        return kind, lambda g, value: ieee.flush(value) if g.flush_out else value
+    return kind, None
 
 
 def _dest(spec: Spec, d: Decoded, context: Context, at: int, operand: Operand) -> Put:
-    kind = spec.dst[at]
-    if kind == "mask":
+    if spec.dst[at] in ("mask", "exec"):
         return mask_dest(operand, d)
-    if kind in NARROW:
-        return _half_dest(spec, d, context, operand)
+    kind, convert = _stored(spec)
     put = vector_dest(operand, kind, d, context)
-    if kind == "f32" and not spec.is_move:
-        return lambda g, value: put(g, single.flush(value) if g.flush_out else value)
-    return put
+    if spec.dst[at] in NARROW:
+        high = d.flag_list("op_sel", len(spec.src) + 1, 0)[len(spec.src)]
+        if high or spec.keeps_high:
+            (old,) = vector_registers(operand, 1, d, context)
+            put = merging_dest(operand, 16 * high, 16, d, context, old)
+    return put if convert is None else lambda g, value: put(g, convert(g, value))
 
 
-def _half_dest(spec: Spec, d: Decoded, context: Context, operand: Operand) -> Put:
-    put = vector_dest(operand, "b32", d, context)
-    selections = d.flag_list("op_sel", len(spec.src) + 1, 0)
-    high = selections[len(spec.src)] == 1
-    if not high and not spec.keeps_high:
-        return lambda g, value: put(g, half_bits(np.asarray(value), g.saturates))
-    old = bits_register(context.row(operand), d)
-
-    def merge(g: Group, value: Array) -> None:
-        bits = half_bits(np.asarray(value), g.saturates)
-        if high:
-            put(g, (old(g) & np.uint32(0xFFFF)) | (bits << np.uint32(16)))
-        else:
-            put(g, (old(g) & np.uint32(0xFFFF0000)) | bits)
-
-    return merge
-
-
-# Whole instructions
-
-
-def _plain(gets: list[Get], puts: list[Put], fn: Callable[..., object]) -> Run:
-    if len(puts) > 1:
-
-        def run_several(g: Group) -> None:
-            results = fn(*[get(g) for get in gets])
-            for put, value in zip(puts, results, strict=True):  # type: ignore[call-overload]
-                put(g, value)
-
-        return run_several
-    put = puts[0]
-    if len(gets) == 1:
-        get0 = gets[0]
-        return lambda g: put(g, fn(get0(g)))  # type: ignore[arg-type]
-    if len(gets) == 2:
-        get0, get1 = gets
-        return lambda g: put(g, fn(get0(g), get1(g)))  # type: ignore[arg-type]
-    if len(gets) == 3:
-        get0, get1, get2 = gets
-        return lambda g: put(g, fn(get0(g), get1(g), get2(g)))  # type: ignore[arg-type]
-    return lambda g: put(g, fn(*[get(g) for get in gets]))  # type: ignore[arg-type]
+# Operands of other lanes and parts of registers
 
 
 def _with_dpp(
     spec: Spec,
     d: Decoded,
     context: Context,
-    dsts: list[Operand],
-    srcs: list[Operand],
-    fn: Callable[..., object],
+    dsts: Sequence[Operand],
+    srcs: Sequence[Operand],
+    fn: Function,
 ) -> Run:
     kind = spec.src[0]
-    if len(dsts) > 1 or spec.dst[0] in _WIDE or spec.dst[0] == "mask" or kind in _WIDE:
+    if len(dsts) > 1 or spec.dst[0] in (*WIDE, "mask") or kind in WIDE:
         raise Unsupported("DPP")
     dpp = Dpp.read(d)
     raw = move_source(context.row(srcs[0]), d, dpp)
@@ -278,47 +279,32 @@ def _with_dpp(
     def first(_g: Group) -> Array:
         return moved[0]
 
-    base = half_register(first, False) if kind in NARROW else first
-    typed = _typed(base, kind)
+    get = typed(half_register(first, False) if kind in NARROW else first, kind)
     if kind == "f32" and not spec.is_move:
-        typed = _flushing(typed)
-    gets = [modified(typed, srcs[0], kind)]
+        get = _flushing(get)
+    gets = [modified(get, srcs[0], kind)]
     gets += [_source(spec, d, context, at, srcs[at]) for at in range(1, len(srcs))]
-    put = _lanes_dest(spec, d, context, dsts[0])
+    stored, convert = _stored(spec)
+    put = vector_dest_lanes(dsts[0], stored, d, context)
 
     def run(g: Group) -> None:
         value, lanes = dpp.apply(g, raw(g))
         moved[:] = [value]
-        put(g, np.asarray(fn(*[get(g) for get in gets])), lanes)
+        result = np.asarray(fn(*[get(g) for get in gets]))
+        put(g, convert(g, result) if convert else result, lanes)
 
     return run
 
 
-def _lanes_dest(spec: Spec, d: Decoded, context: Context, operand: Operand) -> PutLanes:
-    kind = spec.dst[0]
-    if kind in NARROW:
-        put = vector_dest_lanes(operand, "b32", d, context)
-        return lambda g, value, lanes: put(g, half_bits(value, g.saturates), lanes)
-    put = vector_dest_lanes(operand, kind, d, context)
-    if kind == "f32" and not spec.is_move:
-        return lambda g, value, lanes: put(g, single.flush(value) if g.flush_out else value, lanes)
-    return put
-
-
 def _with_sdwa(
-    spec: Spec,
-    d: Decoded,
-    context: Context,
-    dst: Operand,
-    gets: list[Get],
-    fn: Callable[..., object],
+    spec: Spec, d: Decoded, context: Context, dst: Operand, gets: list[Get], fn: Function
 ) -> Run:
-    if len(spec.dst) > 1 or spec.dst[0] in _WIDE:
+    if len(spec.dst) > 1 or spec.dst[0] in WIDE:
         raise Unsupported("SDWA")
     put = vector_dest(dst, "b32", d, context)
     selection = d.modifiers.get("dst_sel", "DWORD")
     unused = d.modifiers.get("dst_unused", "UNUSED_PAD")
-    old = bits_register(context.row(dst), d)
+    (old,) = vector_registers(dst, 1, d, context)
     narrow_result = spec.dst[0] in NARROW
     keeps = selection != "DWORD" and unused == "UNUSED_PRESERVE"
 

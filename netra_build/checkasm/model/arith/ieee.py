@@ -1,8 +1,13 @@
-"""Single precision as the vector unit computes it: one rounding, IEEE zeros, AMD's NaNs."""
+"""Single and double precision as the vector unit computes them: one rounding, IEEE zeros, its NaNs.
+
+What is not said to be of one precision takes both.
+"""
 
 from __future__ import annotations
 
 import math
+from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -10,13 +15,18 @@ from netra_build.checkasm.model.arrays import Array
 
 F32 = np.float32
 F64 = np.float64
-QUIET = np.uint32(0x00400000)
 DEFAULT_NAN = np.uint32(0x7FC00000)
 _TIE_MASK = np.int64(0x1FFFFFFF)
 _TIE = np.int64(0x10000000)
 _SMALLEST_NORMAL = 2.0**-126
 _INFINITY = np.uint32(0x7F800000)
-_MAGNITUDE = np.uint32(0x7FFFFFFF)
+
+_BITS: dict[Any, Any] = {np.dtype(F32): np.uint32, np.dtype(F64): np.uint64}
+_QUIET: dict[Any, Any] = {np.dtype(F32): np.uint32(1 << 22), np.dtype(F64): np.uint64(1 << 51)}
+_NAN: dict[Any, Any] = {np.dtype(F32): DEFAULT_NAN, np.dtype(F64): np.uint64(0x7FF8 << 48)}
+
+
+# NaN
 
 
 def is_all_finite(values: Array) -> bool:
@@ -29,20 +39,33 @@ def is_all_finite(values: Array) -> bool:
 
 
 def fix_nan(result: Array, *sources: Array) -> Array:
-    """Give NaN results the hardware's bits: the first NaN source made quiet, else 0x7fc00000."""
+    """Give NaN results the hardware's bits: the first NaN source made quiet, else positive."""
     if is_all_finite(result):
         return result
     nan = np.isnan(result)
     if not nan.any():
         return result
     # Lanes that are switched off often hold junk, so only the NaNs themselves are looked at.
-    bits = np.full(np.count_nonzero(nan), DEFAULT_NAN, np.uint32)
+    bits = np.full(np.count_nonzero(nan), _NAN[result.dtype])
     for source in reversed(sources):
         part = np.broadcast_to(source, result.shape)[nan]
-        bits = np.where(np.isnan(part), part.view(np.uint32) | QUIET, bits)
+        bits = np.where(np.isnan(part), part.view(bits.dtype) | _QUIET[result.dtype], bits)
     fixed = np.array(result)
-    fixed.view(np.uint32)[nan] = bits
+    fixed.view(bits.dtype)[nan] = bits
     return fixed
+
+
+def quiet(a: Array) -> Array:
+    """Return ``a`` with signalling NaNs made quiet."""
+    nan = np.isnan(a)
+    if not nan.any():
+        return a
+    bits = np.ascontiguousarray(a).view(_BITS[a.dtype])
+    result: Array = np.where(nan, bits | _QUIET[a.dtype], bits).view(a.dtype)
+    return result
+
+
+# Arithmetic
 
 
 def add(a: Array, b: Array) -> Array:
@@ -63,11 +86,6 @@ def subtract_reversed(a: Array, b: Array) -> Array:
 def multiply(a: Array, b: Array) -> Array:
     """Return a * b."""
     return fix_nan(np.multiply(a, b), a, b)
-
-
-def multiply_legacy(a: Array, b: Array) -> Array:
-    """Return a * b, where zero times anything is zero."""
-    return np.where((a == 0) | (b == 0), F32(0), multiply(a, b)).astype(F32, copy=False)
 
 
 def fma(a: Array, b: Array, c: Array) -> Array:
@@ -112,13 +130,48 @@ def sum_to_odd(p: Array, c: Array) -> Array:
     return np.where(inexact & even, bits + step, bits).view(F64)
 
 
-def quiet(a: Array) -> Array:
-    """Return ``a`` with signalling NaNs made quiet."""
-    nan = np.isnan(a)
-    if not nan.any():
-        return a
-    bits = np.ascontiguousarray(a).view(np.uint32)
-    return np.where(nan, bits | QUIET, bits).view(F32)
+def reciprocal_root_double(a: Array) -> Array:
+    """Return the double nearest to 1 / sqrt(a), lane by lane."""
+    result = np.array(1.0 / np.sqrt(a))
+    for place in map(tuple, np.argwhere(np.isfinite(result) & (result > 0))):
+        result[place] = _nearest_root(float(a[place]), float(result[place]))
+    return fix_nan(result, a)
+
+
+def _nearest_root(a: float, guess: float) -> float:
+    """Step from a near guess to the nearest double; no double is a tie."""
+    for direction in (0.0, math.inf):
+        step = math.nextafter(guess, direction)
+        middle = (Fraction(guess) + Fraction(step)) / 2
+        is_below = middle * middle * Fraction(a) < 1
+        if is_below == (direction > 0):
+            return step
+    return guess
+
+
+def fma_double(a: Array, b: Array, c: Array) -> Array:
+    """Return a * b + c with one rounding, lane by lane in exact fractions."""
+    a, b, c = np.broadcast_arrays(a, b, c)
+    # A product of finite numbers never cancels an infinite addend, however large it is.
+    result = np.where(np.isfinite(a) & np.isfinite(b) & np.isinf(c), c, a * b + c)
+    finite = np.isfinite(a) & np.isfinite(b) & np.isfinite(c)
+    for place in map(tuple, np.argwhere(finite)):
+        x, y, z = Fraction(float(a[place])), Fraction(float(b[place])), Fraction(float(c[place]))
+        exact = x * y + z
+        if exact:
+            result[place] = nearest_double(exact)
+    return fix_nan(result, a, b, c)
+
+
+def nearest_double(value: Fraction) -> float:
+    """Return the double nearest to an exact fraction; too large ones become infinite."""
+    try:
+        return value.numerator / value.denominator
+    except OverflowError:
+        return float("inf") if value > 0 else float("-inf")
+
+
+# Extremes
 
 
 def maximum(a: Array, b: Array) -> Array:
@@ -135,16 +188,15 @@ def _extreme(result: Array, a: Array, b: Array, merge: np.ufunc) -> Array:
     """Settle zeros (equal operands merge their sign bits) and signalling NaNs."""
     if np.asarray(result).all() and is_all_finite(np.asarray(a + b)):
         return result
-    ia, ib = np.asarray(a).view(np.uint32), np.asarray(b).view(np.uint32)
-    bits = np.where(np.equal(a, b), merge(ia, ib), np.asarray(result).view(np.uint32))
-    merged = bits.view(F32)
-    if not np.isnan(merged).any() and not (np.isnan(a).any() or np.isnan(b).any()):
-        return merged
-    for source in (b, a):
-        signalling = np.isnan(source) & (np.asarray(source).view(np.uint32) & QUIET == 0)
-        merged = np.where(signalling, quiet(np.broadcast_to(source, merged.shape)), merged)
-    both = np.isnan(a) & np.isnan(b)
-    return np.where(both, quiet(np.broadcast_to(a, merged.shape)), merged)
+    kind = np.asarray(result).dtype
+    ia, ib = np.asarray(a).view(_BITS[kind]), np.asarray(b).view(_BITS[kind])
+    bits = np.where(np.equal(a, b), merge(ia, ib), np.asarray(result).view(_BITS[kind]))
+    first, second = np.isnan(a), np.isnan(b)
+    if first.any() or second.any():
+        for source, nan in ((ib, second), (ia, first)):
+            signalling = nan & (source & _QUIET[kind] == 0)
+            bits = np.where(signalling | (first & second), source | _QUIET[kind], bits)
+    return np.asarray(bits).view(kind)
 
 
 def maximum3(a: Array, b: Array, c: Array) -> Array:
@@ -162,7 +214,10 @@ def median3(a: Array, b: Array, c: Array) -> Array:
     top = maximum3(a, b, c)
     middle = np.where(top == a, maximum(b, c), np.where(top == b, maximum(a, c), maximum(a, b)))
     nan = np.isnan(a) | np.isnan(b) | np.isnan(c)
-    return np.where(nan, minimum3(a, b, c), middle).astype(F32, copy=False)
+    return np.where(nan, minimum3(a, b, c), middle).astype(a.dtype, copy=False)
+
+
+# Parts and limits
 
 
 def flush(a: Array) -> Array:
@@ -176,26 +231,25 @@ def flush(a: Array) -> Array:
 
 def clamp_unit(a: Array) -> Array:
     """Clamp to [0, 1]; NaN and -0 become +0."""
-    low = np.where(a > 0, a, F32(0))
-    return np.minimum(low, F32(1)).astype(F32, copy=False)
+    result: Array = np.minimum(np.where(a > 0, a, F32(0)), F32(1))
+    return result
 
 
 def load_exponent(a: Array, exponent: Array) -> Array:
     """Return a * 2**exponent with one rounding; ``exponent`` is int32."""
-    bounded = np.clip(exponent, -600, 600)
-    return quiet(np.ldexp(a.astype(F64), bounded).astype(F32))
+    return quiet(np.ldexp(a.astype(F64), np.clip(exponent, -2200, 2200)).astype(a.dtype))
 
 
 def fraction(a: Array) -> Array:
     """Return a - floor(a), kept below one."""
-    below_one = np.nextafter(F32(1), F32(0))
-    result: Array = np.minimum(a - np.floor(a), below_one).astype(F32, copy=False)
+    below_one = np.nextafter(a.dtype.type(1), a.dtype.type(0))
+    result: Array = np.minimum(a - np.floor(a), below_one)
     return result
 
 
 def mantissa(a: Array) -> Array:
     """Return the fraction in [0.5, 1) with the sign of ``a``; infinities and NaN pass through."""
-    return np.where(np.isfinite(a), np.frexp(a)[0], a).astype(F32, copy=False)
+    return np.where(np.isfinite(a), np.frexp(a)[0], a)
 
 
 def exponent(a: Array) -> Array:

@@ -19,7 +19,6 @@ from netra_build.build.freshness.noted import NotedDigests
 from netra_build.build.record.tally import Counts, Ending
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import EXIT_BAD_INPUT, NetraError
-from netra_build.inspect.why_text import why_text
 from netra_build.scons.asked import declare_asked
 from netra_build.scons.context import BuildContext
 from netra_build.scons.live import LiveLine, can_be_redrawn
@@ -61,6 +60,8 @@ def declare(env: Any, check: UpToDateCheck) -> int | None:
             return 0
         declare_asked(env, values, check.targets)
         if "why" in values:
+            from netra_build.inspect.why import why_text
+
             context.notes.clear()
             known = context.run_record(env), context.freshness(env)
             print(why_text(values["why"], context.executions, *known))

@@ -16,58 +16,45 @@ NOTHING = "nothing"
 
 
 class Cause(StrEnum):
-    """Every cause there is; the values stand in records and in JSON."""
+    """Every cause there is, with its exact words; the values stand in records and in JSON."""
 
-    FIRST_BUILD = "first_build"
-    NO_RECORD = "no_record"
-    RENAMED = "renamed"
-    OTHER_STAGE = "other_stage"
-    OUTPUT_MISSING = "output_missing"
-    OUTPUT_ALTERED = "output_altered"
-    OUTPUT_ADDED = "output_added"
-    OUTPUT_DROPPED = "output_dropped"
-    SEAL_WITHDRAWN = "seal_withdrawn"
-    INPUT_CHANGED = "input_changed"
-    INPUT_MOVED = "input_moved"
-    INPUT_ADDED = "input_added"
-    INPUT_REMOVED = "input_removed"
-    INPUT_MISSING = "input_missing"
-    INPUT_RENEWED = "input_renewed"
-    PARAMETER_CHANGED = "parameter_changed"
-    PARAMETER_ADDED = "parameter_added"
-    PARAMETER_REMOVED = "parameter_removed"
-    CODE_CHANGED = "code_changed"
-    TOOL_CHANGED = "tool_changed"
-    DEPENDENCY_CHANGED = "dependency_changed"
-    ALWAYS = "always"
-    FORGOTTEN = "forgotten"
+    text: str
 
+    def __new__(cls, value: str, text: str = "") -> Cause:
+        """Return the value as a text that knows its words."""
+        cause = str.__new__(cls, value)
+        cause._value_, cause.text = value, text
+        return cause
 
-TEXTS: Mapping[Cause, str] = {
-    Cause.FIRST_BUILD: "first build",
-    Cause.NO_RECORD: "no record of how it was made",
-    Cause.RENAMED: 'made under a new name, "{old}" -> "{new}"',
-    Cause.OTHER_STAGE: 'made by another stage, "{old}" -> "{new}"',
-    Cause.OUTPUT_MISSING: 'output "{name}" is missing',
-    Cause.OUTPUT_ALTERED: 'output "{name}" was altered {old} -> {new}',
-    Cause.OUTPUT_ADDED: 'output "{name}" is new',
-    Cause.OUTPUT_DROPPED: 'output "{name}" is no longer made',
-    Cause.SEAL_WITHDRAWN: 'seal "{name}" was withdrawn, since files before it were made again',
-    Cause.INPUT_CHANGED: 'input "{name}" changed {old} -> {new}',
-    Cause.INPUT_MOVED: 'input "{name}" is another file, "{old}" -> "{new}"',
-    Cause.INPUT_ADDED: 'input "{name}" was added, {new}',
-    Cause.INPUT_REMOVED: 'input "{name}" was removed, {old}',
-    Cause.INPUT_MISSING: 'input "{name}" is missing',
-    Cause.INPUT_RENEWED: 'input "{name}" will be made again first',
-    Cause.PARAMETER_CHANGED: 'parameter "{name}" changed {old} -> {new}',
-    Cause.PARAMETER_ADDED: 'parameter "{name}" was added, {new}',
-    Cause.PARAMETER_REMOVED: 'parameter "{name}" was removed, {old}',
-    Cause.CODE_CHANGED: "code of the stage changed: {name} {old} -> {new}",
-    Cause.TOOL_CHANGED: 'tool "{name}" changed {old} -> {new}',
-    Cause.DEPENDENCY_CHANGED: "something changed that a SConstruct makes it depend on: {name}",
-    Cause.ALWAYS: "asked to run always",
-    Cause.FORGOTTEN: "the build tool lost its own record of it",
-}
+    FIRST_BUILD = "first_build", "first build"
+    NO_RECORD = "no_record", "no record of how it was made"
+    RENAMED = "renamed", 'made under a new name, "{old}" -> "{new}"'
+    OTHER_STAGE = "other_stage", 'made by another stage, "{old}" -> "{new}"'
+    OUTPUT_MISSING = "output_missing", 'output "{name}" is missing'
+    OUTPUT_ALTERED = "output_altered", 'output "{name}" was altered {old} -> {new}'
+    OUTPUT_ADDED = "output_added", 'output "{name}" is new'
+    OUTPUT_DROPPED = "output_dropped", 'output "{name}" is no longer made'
+    SEAL_WITHDRAWN = (
+        "seal_withdrawn",
+        'seal "{name}" was withdrawn, since files before it were made again',
+    )
+    INPUT_CHANGED = "input_changed", 'input "{name}" changed {old} -> {new}'
+    INPUT_MOVED = "input_moved", 'input "{name}" is another file, "{old}" -> "{new}"'
+    INPUT_ADDED = "input_added", 'input "{name}" was added, {new}'
+    INPUT_REMOVED = "input_removed", 'input "{name}" was removed, {old}'
+    INPUT_MISSING = "input_missing", 'input "{name}" is missing'
+    INPUT_RENEWED = "input_renewed", 'input "{name}" will be made again first'
+    PARAMETER_CHANGED = "parameter_changed", 'parameter "{name}" changed {old} -> {new}'
+    PARAMETER_ADDED = "parameter_added", 'parameter "{name}" was added, {new}'
+    PARAMETER_REMOVED = "parameter_removed", 'parameter "{name}" was removed, {old}'
+    CODE_CHANGED = "code_changed", "code of the stage changed: {name} {old} -> {new}"
+    TOOL_CHANGED = "tool_changed", 'tool "{name}" changed {old} -> {new}'
+    DEPENDENCY_CHANGED = (
+        "dependency_changed",
+        "something changed that a SConstruct makes it depend on: {name}",
+    )
+    ALWAYS = "always", "asked to run always"
+    FORGOTTEN = "forgotten", "the build tool lost its own record of it"
 
 
 class Reason(NamedTuple):
@@ -80,7 +67,7 @@ class Reason(NamedTuple):
 
     def text(self) -> str:
         """Return the reason in words."""
-        return TEXTS[self.cause].format(name=self.name, old=self.old, new=self.new)
+        return self.cause.text.format(name=self.name, old=self.old, new=self.new)
 
 
 FORGOTTEN = Reason(Cause.FORGOTTEN)

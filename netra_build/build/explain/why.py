@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from netra_build.build.digests.ingredients import shown_digest
-from netra_build.build.explain.reasons import TEXTS, Cause, Reason
+from netra_build.build.explain.reasons import Cause, Reason
 from netra_build.build.explain.upcoming import TO_COME, State, Verdict
 from netra_build.build.record.run_file import Entry
 from netra_build.build.record.run_record import RunRecord
@@ -29,6 +29,14 @@ class Link:
     behind: Step | None = None
     remark: str = ""
 
+    def document(self) -> dict[str, Json]:
+        """Return the link as JSON; what is not there is left out."""
+        cause, name, old, new = self.reason
+        parts = {"name": name, "old": old, "new": new, "remark": self.remark}
+        behind = {"behind": self.behind.document()} if self.behind is not None else {}
+        named = {key: text for key, text in parts.items() if text}
+        return {"cause": cause.value, "text": self.reason.text(), **named, **behind}
+
 
 @dataclass(frozen=True)
 class Step:
@@ -36,6 +44,10 @@ class Step:
 
     headline: str
     links: tuple[Link, ...]
+
+    def document(self) -> dict[str, Json]:
+        """Return the step as JSON, with all that is behind it."""
+        return {"what": self.headline, "because": [link.document() for link in self.links]}
 
 
 @dataclass(frozen=True)
@@ -66,7 +78,7 @@ class Answer:
         return {
             "path": self.path,
             "state": self.state,
-            **{name: _step_document(step) for name, step in steps.items()},
+            **{name: step and step.document() for name, step in steps.items()},
         }
 
 
@@ -154,23 +166,6 @@ def _step_lines(step: Step, indent: str) -> Iterator[str]:
         yield f"{indent}{INDENT}... and {len(left_out)} more parts of the code"
 
 
-def _step_document(step: Step | None) -> Json:
-    if step is None:
-        return None
-    return {"what": step.headline, "because": [_link_document(link) for link in step.links]}
-
-
-def _link_document(link: Link) -> dict[str, Json]:
-    cause, name, old, new = link.reason
-    found: dict[str, Json] = {"cause": cause.value, "text": link.reason.text()}
-    found |= {key: text for key, text in (("name", name), ("old", old), ("new", new)) if text}
-    if link.remark:
-        found["remark"] = link.remark
-    if link.behind is not None:
-        found["behind"] = _step_document(link.behind)
-    return found
-
-
 def upcoming_lines(found: Iterable[Verdict]) -> Iterator[str]:
     """Yield every action that would run or may run, with its reasons, and how many of each."""
     verdicts = {verdict.outputs: verdict for verdict in found}.values()
@@ -188,7 +183,7 @@ def upcoming_lines(found: Iterable[Verdict]) -> Iterator[str]:
 
 def _shortened(lines: list[str]) -> Iterator[str]:
     """Yield the lines of one step, of many inputs that are made again only the first."""
-    waiting = TEXTS[Cause.INPUT_RENEWED].partition("{name}")[2]
+    waiting = Cause.INPUT_RENEWED.text.partition("{name}")[2]
     renewed = [line for line in lines if line.endswith(waiting)]
     left_out = set(renewed[MOST_RENEWED:])
     yield from (line for line in lines if line not in left_out)

@@ -9,7 +9,7 @@ from pathlib import Path
 from netra_build.build.run.execute import Execution
 from netra_build.cli.look.recorded import Recorded, add_build
 from netra_build.core.canonical_json import pretty_bytes
-from netra_build.inspect.why_text import answers, why_document
+from netra_build.inspect.why import answers, why_document
 
 HELP = "say why a file was last made, back to the edit that started it, and whether it stays"
 

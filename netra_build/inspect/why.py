@@ -1,10 +1,16 @@
-"""Which files a question is about: it names a path, a tactic, an operation or a symbol."""
+"""The answer to ``why``: which files are meant, and the chain of reasons behind each.
+
+A question names a path, a tactic, an operation or a symbol.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 
+from netra_build.build.explain.upcoming import upcoming
+from netra_build.build.explain.why import Answer, answer, upcoming_lines
+from netra_build.build.freshness.freshness import Freshness
 from netra_build.build.graph.actions import Action, Root
 from netra_build.build.record.run_record import RunRecord
 from netra_build.build.record.tally import Paths
@@ -14,9 +20,36 @@ from netra_build.core.errors import BadInput
 from netra_build.core.nearest import nearest_hint
 from netra_build.formats.vocabulary import TARGET
 
+FORMAT = "netra-why-1"
 HSACO = "hsaco"
 Made = Mapping[str, Action]
 """Actions by the path of each file that they make."""
+
+
+def answers(
+    target: str, executions: Sequence[Execution], record: RunRecord, freshness: Freshness
+) -> list[Answer]:
+    """Return one answer for each file that ``target`` stands for.
+
+    Raises ``BadInput`` when it stands for none.
+    """
+    verdicts = upcoming(executions, freshness)
+    return [answer(path, record, verdicts) for path in asked_files(target, executions, record)]
+
+
+def why_text(
+    target: str, executions: Sequence[Execution], record: RunRecord, freshness: Freshness
+) -> str:
+    """Return the answers in words; without a target, what a build would run."""
+    if not target:
+        return "\n".join(upcoming_lines(list(upcoming(executions, freshness).values())))
+    found = answers(target, executions, record, freshness)
+    return "\n".join(line for one in found for line in one.lines())
+
+
+def why_document(target: str, found: Sequence[Answer]) -> dict[str, Json]:
+    """Return the answers as JSON."""
+    return {"format": FORMAT, "target": target, "files": [one.document() for one in found]}
 
 
 def asked_files(target: str, executions: Iterable[Execution], record: RunRecord) -> Paths:

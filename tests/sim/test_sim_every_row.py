@@ -17,7 +17,7 @@ import pytest
 from every_bench import helpers, run_rows
 from every_operands import Row, row
 
-from netra_build.checkasm.hazards.instruction_set import known_mnemonics
+from netra_build.checkasm.hazards.effects import known_mnemonics
 from netra_build.checkasm.model.isa.catalogue import coverage
 from netra_build.checkasm.model.isa.table import TABLE
 

@@ -52,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run the kernel and print the report; 1 when a check found something, else 0."""
     try:
-        from netra_build.checkasm.hazards.instruction_set import known_mnemonics
+        from netra_build.checkasm.hazards.effects import known_mnemonics
         from netra_build.checkasm.model.isa.catalogue import coverage
     except ModuleNotFoundError as error:
         raise ToolchainFailed(
@@ -71,7 +71,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _launch(options: argparse.Namespace) -> Outcome:
     from netra_build.asm.objects.code_object import read_code_object
-    from netra_build.checkasm.model.inputs import read_arguments, read_sizes
+    from netra_build.checkasm.model.arguments import read_arguments, read_sizes
     from netra_build.checkasm.model.launch import DEFAULT_BUDGET, Options, prepare
 
     label = str(options.hsaco)
@@ -97,7 +97,7 @@ def _only_kernel(kernels: tuple[object, ...], label: str) -> str:
 
 
 def _write_outputs(options: argparse.Namespace, outcome: Outcome) -> None:
-    from netra_build.checkasm.model.inputs import saved
+    from netra_build.checkasm.model.arguments import saved
 
     for word in options.output:
         name, _, file_name = word.partition("=")

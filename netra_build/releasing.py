@@ -51,8 +51,7 @@ def plan_release(library: Library, request: ReleaseRequest) -> Graph:
     licence, and what planning the product raises; ``Refused`` for tactics that are not pinned.
     """
     from netra_build.packaging import ReleaseParts, release_graph
-    from netra_build.release.environment import environment_of
-    from netra_build.release.needed import require_libraries
+    from netra_build.release.environment import environment_of, require_libraries
     from netra_build.release.origin import DEFAULT_BUILDER, Asked
 
     require_libraries()

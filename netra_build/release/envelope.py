@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from netra_build.core.canonical_json import canonical_bytes, parse_object
 from netra_build.core.errors import BadInput, Refused
-from netra_build.release.needed import needed_libraries
+from netra_build.release.environment import needed_libraries
 
 if TYPE_CHECKING:
     from securesystemslib.dsse import Envelope

@@ -52,3 +52,9 @@ def check_version(version: str, location: str) -> None:
             expected="X.Y.Z or X.Y.Z-WORD",
             got=f'"{ascii(version)[1:-1][:40]}"',
         )
+
+
+def refuse_above(got: int, most: int, fact: str, location: str, unit: str = "") -> None:
+    """Raise ``BadInput`` for more than a release may have of something."""
+    if got > most:
+        raise BadInput(fact, location=location, expected=f"at most {most}{unit}", got=got)

@@ -8,11 +8,14 @@ that equal releases have equal digests in every registry.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 
 from netra_build.core.canonical_json import Json, canonical_bytes, parse_object
 from netra_build.core.digests import sha256_hex
+from netra_build.core.disk import Disk
 from netra_build.core.errors import BadInput, Refused
-from netra_build.release.archive import Package, read_archive
+from netra_build.core.folders import FolderFiles
+from netra_build.release.archive import MAGIC, MAX_ARCHIVE_BYTES, Package, read_archive
 from netra_build.release.kernels import read_as_ours
 from netra_build.release.layout import (
     ENVELOPE,
@@ -22,9 +25,11 @@ from netra_build.release.layout import (
     SBOM,
     SUFFIX,
     check_version,
+    refuse_above,
     top_folder,
 )
 from netra_build.release.record import read_record
+from netra_build.release.ustar import is_tar, read_ustar
 
 LAYOUT, INDEX = "oci-layout", "index.json"
 LAYOUT_VERSION = "1.0.0"
@@ -44,6 +49,8 @@ TYPE_BY_FILE = {
 TITLE = "org.opencontainers.image.title"
 VERSION = "org.opencontainers.image.version"
 TAG = "org.opencontainers.image.ref.name"
+MAX_LAYOUT_FILES = 100
+MAX_LAYOUT_BYTES = 2 * MAX_ARCHIVE_BYTES
 
 
 def oci_files(archive: bytes, location: str) -> dict[str, bytes]:
@@ -188,3 +195,37 @@ def _document(files: Mapping[str, bytes], name: str, location: str) -> dict[str,
     if name not in files:
         raise BadInput(f'layout holds no "{name}"', location=location)
     return parse_object(files[name], f"{location}/{name}")
+
+
+def is_package(data: bytes) -> bool:
+    """Tell whether a file begins as an archive or a tar file of a layout does."""
+    return data.startswith(MAGIC) or is_tar(data)
+
+
+def open_package(path: Path, disk: Disk) -> Package:
+    """Return the package at ``path``: a folder is an OCI layout, a file an archive or its tar.
+
+    Raises ``BadInput`` for anything else, and what the readers of these forms raise.
+    """
+    location = str(path)
+    if disk.is_folder(path):
+        files = FolderFiles(path, disk)
+        if not is_layout(files):
+            raise BadInput(
+                "folder is no OCI layout of a release",
+                location=location,
+                hint='it would hold "oci-layout", "index.json" and "blobs"',
+            )
+        refuse_above(len(files), MAX_LAYOUT_FILES, "layout holds too many files", location)
+        return read_oci(files, location)
+    data = disk.read_bytes(path, max_bytes=MAX_LAYOUT_BYTES)
+    if is_tar(data):
+        return read_oci(read_ustar(data, location), location)
+    if len(data) > MAX_ARCHIVE_BYTES:
+        raise BadInput(
+            "file is too large",
+            location=location,
+            expected=f"at most {MAX_ARCHIVE_BYTES} bytes",
+            got="more",
+        )
+    return read_archive(data, location)

@@ -15,6 +15,7 @@ DEFAULT_BUILDER = "urn:netra-build:builder:self"
 """Builder of a recipe that names none: whoever runs the build."""
 
 SOURCE_PREFIX, OBJECT_PREFIX = "source:", "object:"
+TOOL_ROLES = ("assembler", "linker", "disassembler")
 PREFIXES = (SOURCE_PREFIX, OBJECT_PREFIX)
 """Before the roles of inputs that decide a release and are no part of it."""
 
@@ -63,6 +64,16 @@ class Origin:
     toolchain: Mapping[str, str]
     environment: Mapping[str, Json]
     objects: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def tools(self) -> list[tuple[str, str, str, str]]:
+        """Role, name, version and digest of each tool."""
+        chain = self.toolchain
+        return [
+            (role, chain[role], chain[f"{role}_version"], chain[f"{role}_digest"])
+            for role in TOOL_ROLES
+            if role in chain
+        ]
 
     @property
     def closure_sha256(self) -> str:

@@ -9,12 +9,11 @@ from netra_build.core.digests import sha256_hex
 from netra_build.core.errors import BadInput
 from netra_build.release.kernels import read_as_ours
 from netra_build.release.layout import ENVELOPE, FOLDER_BY_KIND, PROVENANCE
-from netra_build.release.origin import Asked, Origin
+from netra_build.release.origin import TOOL_ROLES, Asked, Origin
 
 STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
 PREDICATE_TYPE = "https://slsa.dev/provenance/v1"
 BUILD_TYPE = "urn:netra-build:release:1"
-ROLES = ("assembler", "linker", "disassembler")
 
 
 def provenance_bytes(files: Mapping[str, bytes], origin: Origin) -> bytes:
@@ -91,17 +90,15 @@ def _materials(origin: Origin) -> list[Json]:
         for kind, digests in (("source", origin.sources), ("object", origin.objects))
         for name, sha in sorted(digests.items())
     ]
-    chain = origin.toolchain
-    for role in ROLES:
-        if role in chain:
-            rows.append(
-                {
-                    "name": chain[role],
-                    "uri": f"pkg:generic/{chain[role]}@{chain[f'{role}_version']}",
-                    "digest": {"blake3": chain[f"{role}_digest"]},
-                    "annotations": {"kind": role, "version": chain[f"{role}_version"]},
-                }
-            )
+    rows += [
+        {
+            "name": name,
+            "uri": f"pkg:generic/{name}@{version}",
+            "digest": {"blake3": digest},
+            "annotations": {"kind": role, "version": version},
+        }
+        for role, name, version, digest in origin.tools
+    ]
     ours = origin.environment["netra_build"]
     rows.append(
         {
@@ -142,7 +139,7 @@ def _origin(predicate: Mapping[str, Json]) -> Origin:
         builder=_text(predicate["runDetails"]["builder"]["id"]),
     )
     chain: dict[str, str] = {}
-    for role in ROLES:
+    for role in TOOL_ROLES:
         for row in by_kind.get(role, []):
             chain[role] = _text(row["name"])
             chain[f"{role}_version"] = _text(row["annotations"]["version"])

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from netra_build.core.canonical_json import Json, parse_object, pretty_bytes
+from netra_build.release.environment import needed_libraries
 from netra_build.release.kernels import KernelRow, kernel_rows
-from netra_build.release.needed import needed_libraries
 from netra_build.release.origin import Origin, kind_of_source, product_files
 from netra_build.release.record import content_sha256
 
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 NAMESPACE = uuid.UUID("5b1d1d34-6e0c-5c2a-9a3f-0d4a2b7c9e11")
 """Of the serial numbers: UUIDv5 of this and the digest of the package's content."""
-
-ROLES = ("assembler", "linker", "disassembler")
 
 
 def serial_number(content: Mapping[str, bytes]) -> uuid.UUID:
@@ -93,17 +91,9 @@ def _source(name: str, sha256: str) -> Component:
 
 
 def _tools(origin: Origin) -> list[Component]:
-    chain = origin.toolchain
     return [
-        _component(
-            "application",
-            f"tool:{role}",
-            chain[role],
-            chain[f"{role}_version"],
-            {"BLAKE3": chain[f"{role}_digest"]},
-        )
-        for role in ROLES
-        if role in chain
+        _component("application", f"tool:{role}", name, version, {"BLAKE3": digest})
+        for role, name, version, digest in origin.tools
     ]
 
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from netra_build.build.graph.actions import Inputs, Outputs, Parameters, Stage
-from netra_build.release.archive import Package, write_archive
-from netra_build.release.compression import settings
+from netra_build.release.archive import Package, settings, write_archive
 from netra_build.release.envelope import sign
 from netra_build.release.oci import oci_files
 from netra_build.release.origin import content_of, origin_of

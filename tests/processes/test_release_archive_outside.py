@@ -26,7 +26,7 @@ def test_other_programs_read_an_archive(tmp_path):
 BOMB = """
 import resource, sys
 from netra_build.core.errors import BadInput
-from netra_build.release.compression import decompress
+from netra_build.release.archive import decompress
 data = open(sys.argv[1], "rb").read()
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 try:

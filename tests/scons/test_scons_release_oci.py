@@ -7,7 +7,7 @@ from html_document import faults, read_html
 from project import ENGINE, Project
 
 from netra_build.core.disk import RealDisk
-from netra_build.release.opened import open_package
+from netra_build.release.oci import open_package
 
 STEM = f"dist/{ENGINE}-1.2.0-gfx950"
 

@@ -13,8 +13,7 @@ from report_samples import LISTING, OBJECT
 from netra_build.cli.main import main
 from netra_build.cli.release.release_notes import notes, summary
 from netra_build.inspect.diff.package import PackageSide, package_difference
-from netra_build.release.archive import Package, write_archive
-from netra_build.release.compression import settings
+from netra_build.release.archive import Package, settings, write_archive
 from netra_build.release.origin import Origin
 from netra_build.release.provenance import provenance_bytes
 from netra_build.release.record import record_bytes, release_record

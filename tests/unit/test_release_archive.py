@@ -8,11 +8,10 @@ import pytest
 from release_frames import frame, relabelled
 
 from netra_build.core.errors import BadInput, ToolchainFailed
-from netra_build.release import needed
-from netra_build.release.archive import Package, read_archive, write_archive
-from netra_build.release.compression import compress, decompress
+from netra_build.release import environment as needed
+from netra_build.release.archive import Package, compress, decompress, read_archive, write_archive
+from netra_build.release.environment import needed_libraries, require_libraries
 from netra_build.release.layout import archive_name, check_version
-from netra_build.release.needed import needed_libraries, require_libraries
 from netra_build.release.ustar import ustar_pieces
 
 PACKAGE = Package("small-1.2.0-gfx950", {"RELEASE.json": b"{}\n", "engine/x": b"x" * 100})

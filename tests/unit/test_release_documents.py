@@ -23,7 +23,7 @@ from release_product import (
 )
 
 from netra_build.core.errors import BadInput, Refused
-from netra_build.release.compression import settings
+from netra_build.release.archive import settings
 from netra_build.release.provenance import provenance_bytes, read_provenance, subjects
 from netra_build.release.record import read_record, record_bytes, refuse_unready, release_record
 from netra_build.release.sbom import sbom_bytes

@@ -13,8 +13,7 @@ from release_product import as_bytes
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput, NetraError, Refused
 from netra_build.release.archive import Package, write_archive
-from netra_build.release.oci import oci_files, read_oci
-from netra_build.release.opened import open_package
+from netra_build.release.oci import oci_files, open_package, read_oci
 from netra_build.stages import release_package
 
 RECORD = {"format": "netra-release-1", "name": "small", "version": "1.2.0"}

@@ -18,8 +18,7 @@ from netra_build.inspect.diff.code_objects import code_difference, read_code_sid
 from netra_build.inspect.diff.engines import MANIFEST, catalog_difference, engine_difference
 from netra_build.inspect.diff.package import PackageSide, package_difference
 from netra_build.inspect.validate.package import check_integrity
-from netra_build.release.oci import LAYOUT
-from netra_build.release.opened import is_package, open_package
+from netra_build.release.oci import LAYOUT, is_package, open_package
 
 HELP = "say how two engines, releases, code objects or tactic catalogs differ"
 FORMAT = "netra-difference-1"

@@ -14,8 +14,7 @@ from netra_build.inspect.report.make_report import page_bytes
 from netra_build.inspect.report.page import PAGE_START
 from netra_build.inspect.validate.package import check_integrity
 from netra_build.release.layout import OCI_SUFFIX, SUFFIX
-from netra_build.release.oci import LAYOUT
-from netra_build.release.opened import open_package
+from netra_build.release.oci import LAYOUT, open_package
 from netra_build.release.origin import product_files
 
 HELP = "write one HTML page that shows an engine: kernels, proofs, artifacts, sizes"

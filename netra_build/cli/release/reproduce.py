@@ -26,18 +26,17 @@ from netra_build.release.archive import (
     MAX_ARCHIVE_BYTES,
     Package,
     read_archive,
+    settings,
     write_archive,
 )
-from netra_build.release.compression import settings
 from netra_build.release.layout import ENVELOPE
-from netra_build.release.origin import SOURCE_PREFIX, Origin
+from netra_build.release.origin import SOURCE_PREFIX, TOOL_ROLES, Origin
 from netra_build.releasing import ReleaseRequest, plan_release
 from netra_build.stages import release_package
 
 COLUMNS = "state", "file"
 HELP = "make a release again from its sources and compare every byte"
 FORMAT = "netra-reproduction-1"
-ROLES = ("assembler", "linker", "disassembler")
 
 
 @dataclass(frozen=True)
@@ -85,7 +84,7 @@ def run(options: argparse.Namespace) -> int:
 def refuse_other_tools(origin: Origin, tools: Toolchain) -> None:
     """Raise ``ToolchainFailed`` unless the tool chain is of the recorded versions."""
     found = tools.identity()
-    for role in ROLES:
+    for role in TOOL_ROLES:
         keys = role, f"{role}_version"
         wanted, got = (
             " ".join(side.get(k, "none") for k in keys) for side in (origin.toolchain, found)

@@ -22,7 +22,7 @@ from netra_build.release.archive import Package
 from netra_build.release.envelope import MAX_KEY_BYTES
 from netra_build.release.environment import environment_of
 from netra_build.release.layout import PAGE
-from netra_build.release.opened import open_package
+from netra_build.release.oci import open_package
 from netra_build.release.origin import Origin, product_files
 from netra_build.release.provenance import read_provenance
 from netra_build.releasing import SCORES

@@ -26,6 +26,7 @@ Everything works on bytes: a package is a mapping from file name to content. Equ
 equal packages. What is read is hostile until it was compared with what we would have written.
 
 May import ``core``, ``build`` (digests, records of actions), ``asm/source`` and ``formats``. The
-stages that call this lie in ``stages/release_package.py``, their graph in ``packaging.py``, the second
-derivation of every claim in ``inspect/validate/package.py``. Start with ``record.release_record``.
+stages that call this lie in ``stages/release_package.py``, their graph in ``packaging.py``, the
+second derivation of every claim in ``inspect/validate/package.py``. Start with
+``record.release_record``.
 """

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import SCons.Action
 
-from netra_build.asm.tools.tool_memory import ToolMemory
+from netra_build.asm.tools.tool_identity import ToolMemory
 from netra_build.asm.tools.toolchain import Toolchain, find_toolchain
 from netra_build.build.cache.store import ANSWER, store_place
 from netra_build.build.digests.loaded_code import note_folder

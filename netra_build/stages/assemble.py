@@ -6,7 +6,7 @@ disassemble lists instructions with the file named as in the product.
 
 from __future__ import annotations
 
-from netra_build.asm.tools.diagnostics import AssemblyFailed
+from netra_build.asm.tools.programs import AssemblyFailed
 from netra_build.asm.tools.toolchain import Toolchain
 from netra_build.build.graph.actions import Inputs, Outputs, Parameters, Stage
 from netra_build.core.errors import NetraError

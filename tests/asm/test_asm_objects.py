@@ -14,6 +14,7 @@ from published_gaps import guard_requirements, published_gaps
 
 from netra_build.asm.objects.code_object import read_code_object
 from netra_build.asm.objects.disassembly import parse_disassembly
+from netra_build.asm.objects.elf import is_whole
 from netra_build.asm.objects.notes_text import notes_text
 from netra_build.asm.objects.rename import rename_symbols
 from netra_build.asm.objects.rewrite import rewrite, strip
@@ -270,3 +271,12 @@ def test_tricky_text_gives_one_object_flat_and_as_files(toolchain, files, main):
     data = {name: text.encode() for name, text in files.items()}
     closure = include_closure(main, lambda name: data[name], "u")
     assert toolchain.assemble(flatten(data[main], closure)) == toolchain.assemble_tree(data, main)
+
+
+def test_an_object_may_have_any_number_of_sections(toolchain):
+    """From 65280 on their number stands elsewhere in the file."""
+    text = "".join(f" .section s{number}\n" for number in range(65300))
+    data = toolchain.assemble(text.encode())
+    assert data[60:62] == b"\0\0"
+    assert is_whole(data)
+    assert not is_whole(data[:-1])

@@ -11,12 +11,17 @@ from pathlib import Path
 
 import pytest
 
-from netra_build.asm.objects.elf import is_whole
-from netra_build.asm.tools import toolchain as asm_toolchain
-from netra_build.asm.tools.diagnostics import AssemblyFailed, Diagnostic, LinkFailed
+from netra_build.asm.tools.programs import (
+    INSTALL_HINT,
+    AssemblyFailed,
+    Diagnostic,
+    LinkFailed,
+    Program,
+    run_tool,
+)
 from netra_build.asm.tools.shared_libraries import loaded_libraries
-from netra_build.asm.tools.tool_identity import program_digest
-from netra_build.asm.tools.toolchain import INSTALL_HINT, Program, Toolchain, find_toolchain
+from netra_build.asm.tools.tool_identity import file_digests, parts_digest, program_parts
+from netra_build.asm.tools.toolchain import Toolchain, find_toolchain
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput, NetraError, ToolchainFailed
 
@@ -311,33 +316,25 @@ def test_a_program_that_writes_a_part_of_a_file_is_a_tool_chain_fault(toolchain,
     assert str(error) == f"{linker.path}: wrote only a part of an ELF file"
 
 
-def test_an_object_may_have_any_number_of_sections(toolchain):
-    """From 65280 on their number stands elsewhere in the file."""
-    text = "".join(f" .section s{number}\n" for number in range(65300))
-    data = toolchain.assemble(text.encode())
-    assert data[60:62] == b"\0\0"
-    assert is_whole(data)
-    assert not is_whole(data[:-1])
-
-
 def test_the_identity_follows_the_bytes_of_a_library(toolchain, tmp_path):
     """Also in the running process, and when size and modification time stay as they were."""
     library = tmp_path / "libc.so.6"
     original = dict(loaded_libraries(toolchain.assembler.path, (), RealDisk()))["libc.so.6"]
     library.write_bytes(original.read_bytes())
 
-    def digest() -> str:
-        return program_digest(toolchain.assembler.path, (tmp_path,), RealDisk())
+    def digest(*library_path: Path) -> str:
+        parts = program_parts(toolchain.assembler.path, library_path, RealDisk())
+        return parts_digest(parts, file_digests(parts))
 
-    first, before = digest(), library.stat()
+    first, before = digest(tmp_path), library.stat()
     data = bytearray(library.read_bytes())
     data[-1] ^= 1
     library.write_bytes(data)
     os.utime(library, ns=(before.st_atime_ns, before.st_mtime_ns))
-    assert digest() != first
+    assert digest(tmp_path) != first
     library.write_bytes(original.read_bytes())
-    assert digest() == first
-    assert first == program_digest(toolchain.assembler.path, (), RealDisk())
+    assert digest(tmp_path) == first
+    assert first == digest()
 
 
 class Notes:
@@ -363,15 +360,16 @@ def test_a_program_that_is_known_is_not_started(toolchain, tmp_path, monkeypatch
         else:
             folder.mkdir(exist_ok=True)
             shutil.copy(real / name, folder / name)
-    started, run = [], asm_toolchain._run
+    started = []
 
     def counted(program, *more):
         started.append(program.name)
-        return run(program, *more)
+        return run_tool(program, *more)
 
-    monkeypatch.setattr(asm_toolchain, "_run", counted)
+    for module in ("toolchain", "tool_identity"):
+        monkeypatch.setattr(f"netra_build.asm.tools.{module}.run_tool", counted)
     later = time.time_ns() + 10 * 10**9
-    monkeypatch.setattr("netra_build.asm.tools.tool_memory.time.time_ns", lambda: later)
+    monkeypatch.setattr("netra_build.asm.tools.tool_identity.time.time_ns", lambda: later)
     notes = Notes()
     identity = find_toolchain(folder, memory=notes, disk=RealDisk()).identity()
     assert sorted(started) == ["ld.lld", "llvm-mc", "llvm-mc"]

@@ -9,7 +9,7 @@ from kernel_cases import CASES, CHOSEN, FIXED
 from kernel_sources import TEMPLATES, closure_of, constants_of, errors, first_choice, unit_of
 
 from netra_build.asm.source.closure import include_closure
-from netra_build.asm.tools.diagnostics import AssemblyFailed
+from netra_build.asm.tools.programs import AssemblyFailed
 from netra_build.asm.tools.toolchain import Toolchain
 
 SILU = "moe_silu_quant_decode_m1"

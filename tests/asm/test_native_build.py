@@ -10,12 +10,17 @@ from pathlib import Path
 import pytest
 
 from netra_build.asm.native import build, protocol
-from netra_build.asm.native.build import build_library, find_compiler
-from netra_build.asm.native.library import find_library, source_files, store_library
-from netra_build.asm.native.packages import fetch_packages, package_names
-from netra_build.asm.native.processes import run_program
+from netra_build.asm.native.build import (
+    build_library,
+    fetch_packages,
+    find_compiler,
+    package_names,
+    store_library,
+)
+from netra_build.asm.native.library import find_library, source_files
 from netra_build.asm.native.proof import prove
-from netra_build.asm.tools.toolchain import Program, Toolchain
+from netra_build.asm.tools.programs import Program, run_program
+from netra_build.asm.tools.toolchain import Toolchain
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import ToolchainFailed
 
@@ -239,16 +244,10 @@ def test_the_command_says_what_is_missing(tmp_path, capsys):
 
 def test_a_program_of_the_set_up_is_bounded(tmp_path):
     with pytest.raises(ToolchainFailed) as caught:
-        run_program(
-            ["/bin/cat", "/dev/zero"], folder=tmp_path, timeout_seconds=0.2, library_path=()
-        )
+        run_program(["/bin/cat", "/dev/zero"], folder=tmp_path, timeout_seconds=0.2)
     assert str(caught.value) == "/bin/cat: did not finish within 0.2 seconds"
     assert (
-        failure(
-            lambda: run_program(
-                ["/nonexistent"], folder=tmp_path, timeout_seconds=1, library_path=()
-            )
-        )
+        failure(lambda: run_program(["/nonexistent"], folder=tmp_path, timeout_seconds=1))
         == "/nonexistent: cannot be started"
     )
 

@@ -9,7 +9,7 @@ import pytest
 
 from netra_build.asm.native.session import NativeToolchain, with_native_part
 from netra_build.asm.objects.rewrite import strip
-from netra_build.asm.tools.diagnostics import AssemblyFailed, LinkFailed
+from netra_build.asm.tools.programs import AssemblyFailed, LinkFailed
 from netra_build.asm.tools.toolchain import Toolchain
 from netra_build.core.errors import NetraError
 

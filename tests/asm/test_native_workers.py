@@ -15,11 +15,11 @@ from pathlib import Path
 
 import pytest
 
-from netra_build.asm.native import processes, session, workers
+from netra_build.asm.native import session, workers
 from netra_build.asm.native.library import NativeLibrary
 from netra_build.asm.native.session import with_native_part
-from netra_build.asm.tools.diagnostics import AssemblyFailed, LinkFailed
-from netra_build.asm.tools.toolchain import Program
+from netra_build.asm.tools import programs
+from netra_build.asm.tools.programs import AssemblyFailed, LinkFailed, Program
 from netra_build.core.errors import BadInput, ToolchainFailed
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -332,7 +332,7 @@ def test_a_worker_does_not_outlive_the_programs_it_was_started_for(
 
 def test_a_worker_loads_little_before_it_answers():
     asked = (
-        processes.WORKER.partition("main(")[0] + "print([n for n in sys.argv if n in sys.modules])"
+        programs.WORKER.partition("main(")[0] + "print([n for n in sys.argv if n in sys.modules])"
     )
     command = [sys.executable, "-S", "-P", "-c", asked, *SLOW_TO_LOAD, "ctypes"]
     environment = {"LC_ALL": "C", "PYTHONPATH": str(ROOT)}
@@ -346,7 +346,7 @@ def test_a_worker_leaves_no_bytecode_where_its_build_leaves_none(
 ):
     ignored = shutil.ignore_patterns("__pycache__")
     shutil.copytree(ROOT / "netra_build", tmp_path / "netra_build", ignore=ignored)
-    monkeypatch.setattr(processes, "PACKAGE_PARENT", tmp_path)
+    monkeypatch.setattr(programs, "PACKAGE_PARENT", tmp_path)
     monkeypatch.setattr(sys, "dont_write_bytecode", is_off)
     native.assemble(GOOD)
     assert bool(list(tmp_path.rglob("*.pyc"))) is not is_off

@@ -10,7 +10,7 @@ from primitive_listings import LISTINGS
 
 from netra_build.asm.objects.code_object import CodeObject, read_code_object
 from netra_build.asm.objects.disassembly import parse_disassembly
-from netra_build.asm.tools.diagnostics import AssemblyFailed
+from netra_build.asm.tools.programs import AssemblyFailed
 from netra_build.asm.tools.toolchain import Toolchain
 
 COMMON = "kernels/gfx950/templates/common"

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from netra_build.asm.tools.diagnostics import AssemblyFailed
+from netra_build.asm.tools.programs import AssemblyFailed
 from netra_build.build.workers.workers import GATE, Begin, NoWorker, WorkerPool, most_workers
 from netra_build.core.errors import BadInput, Refused, ToolchainFailed
 

@@ -9,7 +9,7 @@ from kernel_cases import CASES, TARGET
 from netra_build.asm.objects.code_object import CodeObject, read_code_object
 from netra_build.asm.objects.metadata import normalised
 from netra_build.asm.source.closure import Closure, include_closure
-from netra_build.asm.tools.diagnostics import AssemblyFailed
+from netra_build.asm.tools.programs import AssemblyFailed
 from netra_build.asm.tools.toolchain import Toolchain
 
 TEMPLATES = "kernels/gfx950/templates"

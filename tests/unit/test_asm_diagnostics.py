@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from netra_build.asm.tools.diagnostics import (
+from netra_build.asm.tools.programs import (
     MAX_DIAGNOSTICS,
     Diagnostic,
     assembly_failure,

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from blake3 import blake3
 
-from netra_build.asm.tools.tool_identity import ProgramParts
-from netra_build.asm.tools.tool_memory import ToolMemory
+from netra_build.asm.tools.tool_identity import ProgramParts, ToolMemory
 from netra_build.core.canonical_json import canonical_text
 from netra_build.core.streams import file_digest, file_state
 
@@ -81,7 +80,7 @@ def program(tmp_path: Path) -> ProgramParts:
 def settled(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let ten seconds have passed."""
     later = time.time_ns() + 10 * 10**9
-    monkeypatch.setattr("netra_build.asm.tools.tool_memory.time.time_ns", lambda: later)
+    monkeypatch.setattr("netra_build.asm.tools.tool_identity.time.time_ns", lambda: later)
 
 
 def refused() -> str:

@@ -11,7 +11,7 @@ from package_sources import Sources, nodes, parsed, part_of, read_sources
 from netra_build.build.digests.code_digest import imported_modules
 
 STARTS_PROGRAMS = (
-    "netra_build.asm.tools.toolchain",
+    "netra_build.asm.tools.programs",
     "netra_build.asm.native",
     "netra_build.checkasm.mutate.campaign",
 )
@@ -231,7 +231,7 @@ def test_a_seeded_fault_is_reported(check, seeded, fault):
 def test_only_the_tool_chain_may_start_programs():
     source = "import subprocess"
     names = (
-        "netra_build.asm.tools.toolchain",
+        "netra_build.asm.tools.programs",
         "netra_build.asm.native.x",
         "netra_build.asm.native2",
     )

@@ -1,4 +1,4 @@
-// Assembling as llvm-mc does it, from files in memory to an object in memory.
+// Assembling as llvm-mc does it, from files in memory.
 
 #include "shared.h"
 
@@ -14,46 +14,9 @@
 #include "llvm/Support/VirtualFileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 
-#include <csignal>
-#include <sys/resource.h>
-
 using namespace llvm;
 
 namespace {
-
-// Holds what is written, up to the size that the process may give a file. Beyond it the process
-// ends as it would have if this were a file.
-class BoundedStream : public raw_pwrite_stream {
-  public:
-    BoundedStream() {
-        rlimit limit;
-        if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
-            most = limit.rlim_cur;
-        SetUnbuffered();
-    }
-
-    StringRef written() const {
-        return StringRef(bytes.data(), bytes.size());
-    }
-
-  private:
-    void write_impl(const char* data, size_t size) override {
-        if (size > most - bytes.size())
-            std::raise(SIGXFSZ);
-        bytes.append(data, size);
-    }
-
-    void pwrite_impl(const char* data, size_t size, uint64_t offset) override {
-        bytes.replace(offset, size, data, size);
-    }
-
-    uint64_t current_pos() const override {
-        return bytes.size();
-    }
-
-    std::string bytes;
-    size_t most = SIZE_MAX;
-};
 
 // A file of the sealed tree, opened once.
 class OpenedFile : public vfs::File {
@@ -137,8 +100,7 @@ bool run(const netra::Processor& machine, SourceMgr& sources, raw_pwrite_stream&
 } // namespace
 
 int netra_assemble(const char* triple, const char* processor_name, const char* main_name,
-    const char* include_root, const netra_file* files, size_t file_count, netra_bytes* object) {
-    netra::begin_report();
+    const char* include_root, const netra_file* files, size_t file_count, int output) {
     const netra::Processor* machine = netra::processor(triple, processor_name);
     if (!machine)
         return NETRA_DECLINED;
@@ -154,9 +116,9 @@ int netra_assemble(const char* triple, const char* processor_name, const char* m
         sources.setIncludeDirs({include_root});
     sources.AddNewSourceBuffer(std::move(*main_file), SMLoc());
 
-    BoundedStream stream;
-    if (!run(*machine, sources, stream))
-        return NETRA_REFUSED;
-    netra::give(object, stream.written());
-    return NETRA_DONE;
+    raw_fd_ostream object(output, /*shouldClose=*/false);
+    const bool is_done = run(*machine, sources, object);
+    // What a source printed would come out in front of what is linked next.
+    outs().flush();
+    return is_done ? NETRA_DONE : NETRA_REFUSED;
 }

@@ -15,37 +15,38 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from netra_build.asm.native.library import (
+    NOTE_SUFFIX,
     NativeLibrary,
+    belonging,
     find_library,
     llvm_library,
+    read_note,
     shared_library,
     source_files,
-    store_library,
 )
-from netra_build.asm.native.packages import fetch_packages
-from netra_build.asm.native.processes import run_program
 from netra_build.asm.native.proof import prove
+from netra_build.asm.tools.programs import Outcome, run_program
 from netra_build.asm.tools.toolchain import Toolchain, find_toolchain
-from netra_build.core.disk import sealed_folder
+from netra_build.core.canonical_json import Json, pretty_bytes, stable_hash
+from netra_build.core.digests import blake3_hex
+from netra_build.core.disk import Disk, sealed_folder
 from netra_build.core.errors import NetraError, ToolchainFailed
 
 COMPILE_SECONDS = 600.0
 COMPILERS = ("g++", "clang++", "c++")
 COMPILER_FOLDERS = (Path("/usr/bin"), Path("/usr/local/bin"))
 FLAGS = (
-    "-std=c++17",
-    "-O2",
-    "-fPIC",
-    "-shared",
-    "-fno-rtti",
-    "-fno-exceptions",
-    "-fvisibility=hidden",
-    "-Wall",
-    "-Wextra",
-    "-Werror",
+    *("-std=c++17", "-O2", "-fPIC", "-shared"),
+    *("-fno-rtti", "-fno-exceptions", "-fvisibility=hidden"),
+    *("-Wall", "-Wextra", "-Werror"),
 )
 LINK_FLAGS = ("-Wl,--exclude-libs,ALL", "-Wl,--gc-sections", "-Wl,-z,defs", "-s")
 LIBRARY_NAME = "netra_asm.so"
+APT_GET = Path("/usr/bin/apt-get")
+DPKG_DEB = Path("/usr/bin/dpkg-deb")
+DPKG_QUERY = Path("/usr/bin/dpkg-query")
+DOWNLOAD_SECONDS = 600.0
+HINT = "install llvm-{major}-dev, liblld-{major}-dev and liblld-{major}"
 NEEDED_FILES = (
     "include/llvm/MC/MCContext.h",
     "include/llvm/Config/llvm-config.h",
@@ -85,6 +86,28 @@ def build_library(
         return store_library(programs, folder, programs.disk.read_bytes(path), version), True
 
 
+def store_library(programs: Toolchain, folder: Path, data: bytes, compiler: str) -> NativeLibrary:
+    """Keep a proven library under the digest of what it was made from, the note last.
+
+    Libraries of other sources go: no checkout that shares the folder can use them. ``compiler`` is
+    the version line of the compiler. Raises ``BadInput`` when the folder cannot be written.
+    """
+    note = {
+        **belonging(programs),
+        "compiler": compiler,
+        "library_digest": blake3_hex(data),
+    }
+    key = blake3_hex(stable_hash({**belonging(programs), "compiler": compiler}).encode())[:32]
+    path = folder / f"{key}.so"
+    programs.disk.write_bytes(path, data)
+    programs.disk.write_bytes(path.with_suffix(NOTE_SUFFIX), pretty_bytes(note))
+    _remove_others(folder, note, programs.disk)
+    llvm_path = llvm_library(programs)
+    if llvm_path is None:
+        raise ValueError("a library was built for a tool chain without LLVM's shared library")
+    return NativeLibrary(path, llvm_path, blake3_hex(data))
+
+
 def find_compiler(programs: Toolchain) -> Path:
     """Return the first C++ compiler: the system's, then the one beside the assembler."""
     folders = (*COMPILER_FOLDERS, programs.assembler.path.parent)
@@ -95,6 +118,41 @@ def find_compiler(programs: Toolchain) -> Path:
     raise ToolchainFailed(
         "no C++ compiler was found", location="native part", hint="install g++ (Debian: g++)"
     )
+
+
+def package_names(major: str) -> tuple[str, ...]:
+    """Return the packages that hold headers and archives of LLVM ``major``."""
+    return (f"llvm-{major}-dev", f"liblld-{major}-dev", f"liblld-{major}")
+
+
+def fetch_packages(
+    major: str, programs: Toolchain, folder: Path, apt_options: Sequence[str]
+) -> None:
+    """Download the packages of the installed version into ``folder`` and unpack them there.
+
+    Raises ``ToolchainFailed`` with what to install when that cannot be done.
+    """
+    hint = HINT.format(major=major)
+    if not (programs.disk.is_file(APT_GET) and programs.disk.is_file(DPKG_DEB)):
+        raise ToolchainFailed(
+            "LLVM's development files are missing", location="native part", hint=hint
+        )
+    version = _installed_version(f"llvm-{major}", programs, folder)
+    wanted = [f"{name}={version}" if version else name for name in package_names(major)]
+    download = [str(APT_GET), "-qq", *apt_options, "download", *wanted]
+    ended = _fetched(download, folder)
+    if ended.status:
+        # An old list names files that are gone; only root may renew the system's own lists.
+        _fetched([str(APT_GET), "-qq", *apt_options, "update"], folder)
+        ended = _fetched(download, folder)
+    archives = programs.disk.files_under(folder, ".deb")
+    if ended.status or not archives:
+        raise ToolchainFailed(
+            "LLVM's development files cannot be downloaded", location="native part", hint=hint
+        )
+    for archive in archives:
+        if _fetched([str(DPKG_DEB), "-x", str(archive), str(folder)], folder).status:
+            raise ToolchainFailed("cannot be unpacked", location=archive.name, hint=hint)
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -119,13 +177,30 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
+def _remove_others(folder: Path, note: dict[str, Json], disk: Disk) -> None:
+    for path in disk.files_under(folder, NOTE_SUFFIX):
+        if read_note(path, disk).get("sources") != note["sources"]:
+            disk.remove(path)
+            disk.remove(path.with_suffix(".so"))
+
+
 def _compiler_version(compiler: Path, scratch: Path) -> str:
-    ended = run_program(
-        [str(compiler), "--version"], folder=scratch, timeout_seconds=60, library_path=()
-    )
-    if ended.code:
+    ended = run_program([str(compiler), "--version"], folder=scratch, timeout_seconds=60)
+    if ended.status:
         raise ToolchainFailed("does not state its version", location=str(compiler))
-    return ended.text.split("\n", 1)[0]
+    return ended.report.split("\n", 1)[0]
+
+
+def _installed_version(package: str, programs: Toolchain, folder: Path) -> str:
+    """Return the installed version of a package, empty when it is not installed."""
+    if not programs.disk.is_file(DPKG_QUERY):
+        return ""
+    ended = _fetched([str(DPKG_QUERY), "-W", "-f=${Version}", package], folder)
+    return "" if ended.status else ended.report.strip()
+
+
+def _fetched(command: Sequence[str], folder: Path) -> Outcome:
+    return run_program(command, folder=folder, timeout_seconds=DOWNLOAD_SECONDS)
 
 
 def _llvm_home(programs: Toolchain, scratch: Path, apt_options: Sequence[str]) -> Path:
@@ -167,9 +242,9 @@ def _compile(programs: Toolchain, kit: Kit, scratch: Path) -> Path:
     command = [str(kit.compiler), *FLAGS, "-isystem", str(kit.llvm_home / "include"), *sources]
     command += ["-o", str(output), *archives, *map(str, kit.libraries), *LINK_FLAGS]
     command += [f"-Wl,-rpath-link,{folder}" for folder in programs.library_path]
-    ended = run_program(command, folder=scratch, timeout_seconds=COMPILE_SECONDS, library_path=())
-    if ended.code:
-        first = next((line for line in ended.text.split("\n") if "error" in line), "no message")
+    ended = run_program(command, folder=scratch, timeout_seconds=COMPILE_SECONDS)
+    if ended.status:
+        first = next((line for line in ended.report.split("\n") if "error" in line), "no message")
         raise ToolchainFailed(
             f"cannot compile the native part: {first}", location=kit.compiler.name
         )

@@ -357,8 +357,7 @@ bool write_listing(const netra::Processor& machine, const ELFObjectFileBase& obj
 } // namespace
 
 int netra_disassemble(const char* triple, const char* processor_name, const char* name,
-    const char* data, size_t size, netra_bytes* listing) {
-    netra::begin_report();
+    const char* data, size_t size, int output) {
     const netra::Processor* machine = netra::processor(triple, processor_name);
     // The program looks at the magic first, which a damaged object may have lost.
     if (identify_magic(StringRef(data, size)) != file_magic::elf_shared_object)
@@ -369,11 +368,7 @@ int netra_disassemble(const char* triple, const char* processor_name, const char
         consumeError(file.takeError());
         return NETRA_DECLINED;
     }
-    std::string text;
-    raw_string_ostream stream(text);
+    raw_fd_ostream stream(output, /*shouldClose=*/false);
     const auto& object = llvm::cast<ELFObjectFileBase>(**file);
-    if (!machine || !write_listing(*machine, object, name, stream))
-        return NETRA_DECLINED;
-    netra::give(listing, text);
-    return NETRA_DONE;
+    return machine && write_listing(*machine, object, name, stream) ? NETRA_DONE : NETRA_DECLINED;
 }

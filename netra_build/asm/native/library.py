@@ -10,9 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from netra_build.asm.tools.programs import Program
 from netra_build.asm.tools.shared_libraries import loaded_libraries
-from netra_build.asm.tools.toolchain import Program, Toolchain
-from netra_build.core.canonical_json import Json, parse_strict, pretty_bytes, stable_hash
+from netra_build.asm.tools.toolchain import Toolchain
+from netra_build.core.canonical_json import Json, parse_strict, stable_hash
 from netra_build.core.digests import blake3_hex
 from netra_build.core.disk import Disk
 from netra_build.core.errors import NetraError
@@ -42,44 +43,15 @@ def find_library(programs: Toolchain, folder: Path) -> NativeLibrary | None:
     llvm_path = llvm_library(programs) if notes else None
     if llvm_path is None:
         return None
-    wanted = _belonging(programs)
+    wanted = belonging(programs)
     for note_path in notes:
-        note = _read_note(note_path, disk)
+        note = read_note(note_path, disk)
         path = note_path.with_suffix(".so")
         if all(note.get(name) == value for name, value in wanted.items()) and disk.is_file(path):
             digest = blake3_hex(disk.read_bytes(path))
             if note.get("library_digest") == digest:
                 return NativeLibrary(path, llvm_path, digest)
     return None
-
-
-def store_library(programs: Toolchain, folder: Path, data: bytes, compiler: str) -> NativeLibrary:
-    """Keep a proven library under the digest of what it was made from, the note last.
-
-    Libraries of other sources go: no checkout that shares the folder can use them. ``compiler`` is
-    the version line of the compiler. Raises ``BadInput`` when the folder cannot be written.
-    """
-    note = {
-        **_belonging(programs),
-        "compiler": compiler,
-        "library_digest": blake3_hex(data),
-    }
-    key = blake3_hex(stable_hash({**_belonging(programs), "compiler": compiler}).encode())[:32]
-    path = folder / f"{key}.so"
-    programs.disk.write_bytes(path, data)
-    programs.disk.write_bytes(path.with_suffix(NOTE_SUFFIX), pretty_bytes(note))
-    _remove_others(folder, note, programs.disk)
-    llvm_path = llvm_library(programs)
-    if llvm_path is None:
-        raise ValueError("a library was built for a tool chain without LLVM's shared library")
-    return NativeLibrary(path, llvm_path, blake3_hex(data))
-
-
-def _remove_others(folder: Path, note: dict[str, Json], disk: Disk) -> None:
-    for path in disk.files_under(folder, NOTE_SUFFIX):
-        if _read_note(path, disk).get("sources") != note["sources"]:
-            disk.remove(path)
-            disk.remove(path.with_suffix(".so"))
 
 
 def llvm_library(programs: Toolchain) -> Path | None:
@@ -101,14 +73,14 @@ def source_files(disk: Disk) -> dict[str, bytes]:
     return {path.name: disk.read_bytes(path) for path in sorted(paths)}
 
 
-def _belonging(programs: Toolchain) -> dict[str, Json]:
+def belonging(programs: Toolchain) -> dict[str, Json]:
     """Return what must be equal for a library to be used, as it stands in the note."""
     sources = {name: blake3_hex(data) for name, data in source_files(programs.disk).items()}
     identity: dict[str, Json] = {**programs.identity()}
     return {"sources": stable_hash({**sources}), "toolchain": identity}
 
 
-def _read_note(path: Path, disk: Disk) -> dict[str, Json]:
+def read_note(path: Path, disk: Disk) -> dict[str, Json]:
     """Return a note, empty when it cannot be used: a library is an extra, never a need."""
     try:
         note = parse_strict(disk.read_bytes(path, max_bytes=MAX_NOTE_BYTES), str(path))

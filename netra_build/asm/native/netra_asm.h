@@ -3,8 +3,9 @@
 // Meant for a worker process that does one thing at a time. Nothing here is safe to call from two
 // threads, and what LLVM calls a fatal error ends the process, as it ends LLVM's own programs.
 //
-// What the tools report goes to file descriptor 2, exactly as their programs print it. The caller
-// gives that descriptor a regular file; every call empties it first, and netra_report reads it.
+// What the tools report goes to file descriptor 2, exactly as their programs print it. What they
+// make goes to the descriptor `output`, an empty regular file, so that the limit of the process on
+// the size of files holds.
 
 #ifndef NETRA_ASM_H
 #define NETRA_ASM_H
@@ -25,12 +26,6 @@ typedef struct {
     size_t size;
 } netra_file;
 
-// Bytes that the library has allocated; the caller gives them back to netra_release.
-typedef struct {
-    char* data;
-    size_t size;
-} netra_bytes;
-
 // How a call ended. A declined input is one that the program has to be asked about.
 enum netra_status {
     NETRA_DONE = 0,
@@ -44,24 +39,16 @@ const char* netra_version(void);
 // Assembles `main_name`, one of `files`, as llvm-mc does. No other file exists for the source.
 // `include_root` is the only include folder; an empty one means that there is none.
 int netra_assemble(const char* triple, const char* processor, const char* main_name,
-    const char* include_root, const netra_file* files, size_t file_count, netra_bytes* object);
+    const char* include_root, const netra_file* files, size_t file_count, int output);
 
-// Runs ld.lld with `arguments`, which name no output, in the working folder, where it finds `files`.
-int netra_link(const char* const* arguments, size_t argument_count, const netra_file* files,
-    size_t file_count, netra_bytes* linked);
+// Runs ld.lld in the working folder with `arguments`, which name no output: the linked file goes
+// to standard output.
+int netra_link(const char* const* arguments, size_t argument_count);
 
 // Lists the code of a linked code object as `llvm-objdump --disassemble` does when the file is
 // called `name`. Declines everything that is out of the ordinary.
 int netra_disassemble(const char* triple, const char* processor, const char* name, const char* data,
-    size_t size, netra_bytes* listing);
-
-// The first `most` bytes of what the last call reported.
-void netra_report(size_t most, netra_bytes* report);
-
-// Removes the working folder, if nothing of others lies there.
-void netra_leave_folder(void);
-
-void netra_release(netra_bytes* bytes);
+    size_t size, int output);
 
 #ifdef __cplusplus
 }

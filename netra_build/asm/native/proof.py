@@ -6,7 +6,7 @@ from pathlib import Path
 
 from netra_build.asm.native.library import NativeLibrary, llvm_library
 from netra_build.asm.native.session import NativeToolchain, with_native_part
-from netra_build.asm.tools.diagnostics import AssemblyFailed
+from netra_build.asm.tools.programs import AssemblyFailed
 from netra_build.asm.tools.toolchain import Toolchain
 from netra_build.core.digests import blake3_hex
 from netra_build.core.errors import ToolchainFailed

@@ -12,31 +12,34 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 
 from netra_build.asm.native.library import NativeLibrary, find_library
-from netra_build.asm.native.processes import signal_name
-from netra_build.asm.native.protocol import DONE, REFUSED
+from netra_build.asm.native.protocol import DECLINED, REFUSED
 from netra_build.asm.native.workers import (
     MAX_WORKERS,
-    Answer,
     Launch,
     WorkerEnded,
     WorkerHung,
     WorkerPool,
     WorkerUnusable,
 )
-from netra_build.asm.tools.diagnostics import LinkFailed, assembly_failure, first_tool_error
-from netra_build.asm.tools.toolchain import (
+from netra_build.asm.tools.programs import (
     MAX_MEMORY_BYTES,
     MAX_OUTPUT_BYTES,
+    Outcome,
+    Program,
+    death,
+)
+from netra_build.asm.tools.toolchain import (
+    LINK_FLAGS,
+    OBJECT_NAME,
     PROCESSOR,
     TARGET_TRIPLE,
     Toolchain,
 )
-from netra_build.core.disk import Disk, relative_name
+from netra_build.core.disk import Disk
 from netra_build.core.errors import ToolchainFailed
 
-OBJECT_NAME = "object.hsaco"
 FATAL = "LLVM ERROR: "
-FILE_TOO_LARGE = "SIGXFSZ"
+MACHINE = (TARGET_TRIPLE.encode(), PROCESSOR.encode())
 
 
 class NativePart:
@@ -59,7 +62,7 @@ class NativePart:
         self._find(programs)
         return self._library
 
-    def ask(self, programs: Toolchain, parts: Sequence[bytes]) -> Answer | None:
+    def ask(self, programs: Toolchain, parts: Sequence[bytes]) -> Outcome | None:
         """Return a worker's answer, None when there is no usable native part.
 
         Raises ``WorkerEnded`` and ``WorkerHung``.
@@ -164,49 +167,27 @@ class NativeToolchain(Toolchain):
         """End the workers; they also end with the interpreter."""
         self.native.close()
 
-    def link(self, objects: Sequence[bytes]) -> bytes:
-        """Link as ``Toolchain.link`` does, with the same bytes and the same errors."""
-        if not all(data.startswith(b"\x7fELF") for data in objects):
-            return super().link(objects)
-        names = [b"%d.o" % index for index in range(len(objects))]
-        arguments = [b"-shared", b"--build-id=none", *names]
-        files = [part for pair in zip(names, objects, strict=True) for part in pair]
-        parts = [b"link", b"%d" % len(arguments), *arguments, *files]
-        answer = self._ask("linker", parts)
-        if answer is None:
-            return super().link(objects)
-        if answer.status == REFUSED:
-            fact = first_tool_error(answer.report)
-            raise LinkFailed(fact, location=self.linker.name, raw=answer.report)
-        return answer.data
-
-    def disassemble(self, hsaco: bytes, *, label: str = OBJECT_NAME) -> str:
-        """List as ``Toolchain.disassemble`` does, with the same text and the same errors."""
-        if self.disassembler is None:
-            return super().disassemble(hsaco, label=label)
-        machine = [TARGET_TRIPLE.encode(), PROCESSOR.encode()]
-        parts = [b"disassemble", *machine, OBJECT_NAME.encode(), hsaco]
-        answer = self._ask("disassembler", parts)
-        if answer is None or answer.status == REFUSED:
-            return super().disassemble(hsaco, label=label)
-        text = answer.data.decode("utf-8", "backslashreplace")
-        return text.replace(f"\n{OBJECT_NAME}:\t", f"\n{label}:\t", 1)
-
-    def _assemble(self, files: Mapping[str, bytes], main: str, include_root: str | None) -> bytes:
-        named = {relative_name(name, main): data for name, data in files.items()}
-        machine = [TARGET_TRIPLE.encode(), PROCESSOR.encode()]
-        place = [main.encode("utf-8", "surrogateescape"), (include_root or "").encode()]
-        contents = [part for name, data in named.items() for part in (name.encode(), data)]
+    def _assemble(self, files: Mapping[str, bytes], main: str, include_root: str | None) -> Outcome:
+        place = (main.encode("utf-8", "surrogateescape"), (include_root or "").encode())
+        contents = [part for name, data in files.items() for part in (name.encode(), data)]
         answer = None
         if b"\0" not in place[0]:
-            answer = self._ask("assembler", [b"assemble", *machine, *place, *contents])
-        if answer is None:
-            return super()._assemble(files, main, include_root)
-        if answer.status == REFUSED:
-            raise assembly_failure(answer.report, main)
-        return answer.data
+            answer = self._ask("assembler", [b"assemble", *MACHINE, *place, *contents])
+        return super()._assemble(files, main, include_root) if answer is None else answer
 
-    def _ask(self, tool: str, parts: Sequence[bytes]) -> Answer | None:
+    def _link(self, objects: Mapping[str, bytes]) -> Outcome:
+        parts = [b"link", " ".join(LINK_FLAGS).encode(), *objects.values()]
+        answer = self._ask("linker", parts)
+        return super()._link(objects) if answer is None else answer
+
+    def _disassemble(self, program: Program, hsaco: bytes) -> Outcome:
+        parts = [b"disassemble", *MACHINE, OBJECT_NAME.encode(), hsaco]
+        answer = self._ask("disassembler", parts)
+        if answer is None or answer.status:
+            return super()._disassemble(program, hsaco)
+        return answer
+
+    def _ask(self, tool: str, parts: Sequence[bytes]) -> Outcome | None:
         """Return a done or refused answer; None when the program has to be asked instead."""
         try:
             answer = self.native.ask(self, parts)
@@ -217,7 +198,7 @@ class NativeToolchain(Toolchain):
             ) from None
         except WorkerEnded as ended:
             return _refused_at_the_end(tool, ended)
-        return answer if answer is not None and answer.status in (DONE, REFUSED) else None
+        return None if answer is None or answer.status == DECLINED else answer
 
 
 def with_native_part(
@@ -231,18 +212,13 @@ def with_native_part(
     return NativeToolchain(**values, native=NativePart(folder, workers))
 
 
-def _refused_at_the_end(tool: str, ended: WorkerEnded) -> Answer:
+def _refused_at_the_end(tool: str, ended: WorkerEnded) -> Outcome:
     """Return the refusal of a tool that ended its process after it; raise for every other end."""
     location = f"in-process {tool}"
     if "error:" in ended.report:
-        return Answer(REFUSED, b"", ended.report)
+        return Outcome(REFUSED, b"", ended.report)
     if ended.code >= 0:
         raise ToolchainFailed(f"ended with exit code {ended.code}", location=location)
-    name = signal_name(-ended.code)
-    if name == FILE_TOO_LARGE:
-        raise ToolchainFailed(f"wrote more than {MAX_OUTPUT_BYTES} bytes", location=location)
-    last_words = [
-        line.removeprefix(FATAL) for line in ended.report.split("\n") if line.startswith(FATAL)
-    ]
-    reason = f": {last_words[0]}" if last_words else ""
-    raise ToolchainFailed(f"was ended by signal {name}{reason}", location=location)
+    lines = ended.report.split("\n")
+    reasons = [f": {line.removeprefix(FATAL)}" for line in lines if line.startswith(FATAL)]
+    raise ToolchainFailed(death(-ended.code) + "".join(reasons[:1]), location=location)

@@ -1,20 +1,5 @@
 #include "shared.h"
 
-#include "llvm/ADT/SmallString.h"
-#include "llvm/Config/llvm-config.h"
-#include "llvm/Support/FileSystem.h"
-
-#include <algorithm>
-#include <cstdlib>
-#include <cstring>
-#include <sys/stat.h>
-#include <unistd.h>
-
-// The header that declares it includes one that Debian does not ship.
-namespace lld {
-std::string getLLDVersion();
-}
-
 extern "C" {
 void LLVMInitializeAMDGPUTargetInfo();
 void LLVMInitializeAMDGPUTargetMC();
@@ -61,53 +46,4 @@ const Processor* processor(llvm::StringRef triple, llvm::StringRef name) {
     return last.get();
 }
 
-void give(netra_bytes* to, llvm::StringRef data) {
-    // One byte more: an empty result is still an allocation, not a null pointer.
-    to->data = static_cast<char*>(std::malloc(data.size() + 1));
-    if (!to->data)
-        std::abort();
-    std::memcpy(to->data, data.data(), data.size());
-    to->size = data.size();
-}
-
-void begin_report() {
-    if (ftruncate(STDERR_FILENO, 0) == 0)
-        lseek(STDERR_FILENO, 0, SEEK_SET);
-}
-
 } // namespace netra
-
-const char* netra_version(void) {
-    static const std::string line =
-        std::string("LLVM " LLVM_VERSION_STRING ", ") + lld::getLLDVersion();
-    return line.c_str();
-}
-
-void netra_report(size_t most, netra_bytes* report) {
-    struct stat status;
-    std::string text;
-    if (fstat(STDERR_FILENO, &status) == 0 && S_ISREG(status.st_mode))
-        text.resize(std::min(static_cast<size_t>(status.st_size), most));
-    size_t done = 0;
-    while (done < text.size()) {
-        const ssize_t count =
-            pread(STDERR_FILENO, &text[done], text.size() - done, static_cast<off_t>(done));
-        if (count <= 0)
-            break;
-        done += static_cast<size_t>(count);
-    }
-    netra::give(report, llvm::StringRef(text.data(), done));
-}
-
-void netra_leave_folder(void) {
-    netra::drop_inputs();
-    llvm::SmallString<256> folder;
-    if (!llvm::sys::fs::current_path(folder) && chdir("/") == 0)
-        rmdir(folder.c_str());
-}
-
-void netra_release(netra_bytes* bytes) {
-    std::free(bytes->data);
-    bytes->data = nullptr;
-    bytes->size = 0;
-}

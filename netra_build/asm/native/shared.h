@@ -1,4 +1,4 @@
-// What the three tools have in common: the target's tables, owned bytes and the report file.
+// What the assembler and the disassembler have in common: the target's tables.
 
 #ifndef NETRA_SHARED_H
 #define NETRA_SHARED_H
@@ -34,15 +34,6 @@ struct Processor {
 // Returns the tables, made on first use; null when this LLVM does not know the target. The last
 // processor is kept: a worker serves one.
 const Processor* processor(llvm::StringRef triple, llvm::StringRef name);
-
-// Hands a copy of `data` to the caller of the C ABI.
-void give(netra_bytes* to, llvm::StringRef data);
-
-// Takes the names of the linker's inputs out of the working folder.
-void drop_inputs();
-
-// Empties the report file.
-void begin_report();
 
 } // namespace netra
 

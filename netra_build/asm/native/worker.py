@@ -2,8 +2,8 @@
 
 Started with its end of a socket pair as standard input and a regular file as standard error, where
 LLVM reports. When LLVM ends the process, the other side finds the socket closed. It imports little
-of the standard library, and of ``socket`` and ``signal`` only what those are made on: the rest of
-them takes longer to load than all that LLVM does for ten kernels.
+of the standard library, and of ``os``, ``socket`` and ``signal`` only what those are made on: the
+rest of them takes longer to load than all that LLVM does for ten kernels.
 """
 
 from __future__ import annotations
@@ -11,26 +11,27 @@ from __future__ import annotations
 import _signal  # type: ignore[import-not-found]
 import _socket
 import ctypes
+import posix
 import resource
-import sys
-from ctypes import POINTER, Structure, byref, c_char_p, c_int, c_size_t, c_void_p
+from ctypes import POINTER, Structure, c_char_p, c_int, c_size_t
 
-from netra_build.asm.native.protocol import receive, send
+from netra_build.asm.native.protocol import DECLINED, DONE, receive, send
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 MAX_REPORT_BYTES = 1024**2
+MAX_KEPT = 16
+"""How many inputs of the linker keep their file from one call to the next."""
+
 ALARM_MARGIN_SECONDS = 10
+CHANNEL, STANDARD_OUTPUT, REPORT = 0, 1, 2
+READABLE = 4
 
 
 class _File(Structure):
     _fields_ = (("name", c_char_p), ("data", c_char_p), ("size", c_size_t))
-
-
-class _Bytes(Structure):
-    _fields_ = (("data", c_void_p), ("size", c_size_t))
 
 
 Answer = tuple[int, bytes]
@@ -38,23 +39,14 @@ Answer = tuple[int, bytes]
 
 _SIGNATURES = {
     "netra_version": (c_char_p, ()),
-    "netra_assemble": (
-        c_int,
-        (*[c_char_p] * 4, POINTER(_File), c_size_t, POINTER(_Bytes)),
-    ),
-    "netra_link": (
-        c_int,
-        (POINTER(c_char_p), c_size_t, POINTER(_File), c_size_t, POINTER(_Bytes)),
-    ),
-    "netra_disassemble": (c_int, (*[c_char_p] * 4, c_size_t, POINTER(_Bytes))),
-    "netra_report": (None, (c_size_t, POINTER(_Bytes))),
-    "netra_leave_folder": (None, ()),
-    "netra_release": (None, (POINTER(_Bytes),)),
+    "netra_assemble": (c_int, (*[c_char_p] * 4, POINTER(_File), c_size_t, c_int)),
+    "netra_link": (c_int, (POINTER(c_char_p), c_size_t)),
+    "netra_disassemble": (c_int, (*[c_char_p] * 4, c_size_t, c_int)),
 }
 
 
 class Library:
-    """The native library, called with byte strings."""
+    """The native library, called with byte strings; what it reads and writes is in memory."""
 
     def __init__(self, llvm_path: str, path: str) -> None:
         """Load LLVM's own library first, so that ours finds this one; ``OSError`` on failure."""
@@ -63,6 +55,10 @@ class Library:
         for name, (result, arguments) in _SIGNATURES.items():
             function = getattr(self._library, name)
             function.restype, function.argtypes = result, arguments
+        self._output = posix.memfd_create("netra")
+        self._nowhere = posix.dup(STANDARD_OUTPUT)
+        self._inputs: list[int] = []
+        """The linker's, each with a link of its name in the working folder."""
 
     def version(self) -> bytes:
         """Return the line that names LLVM and lld."""
@@ -70,37 +66,85 @@ class Library:
 
     def assemble(self, parts: Sequence[bytes]) -> Answer:
         """Assemble: triple, processor, main file, include root, then names and contents."""
-        files = _files(parts[4:])
-        return self._produce(self._library.netra_assemble, *parts[:4], files, len(files))
-
-    def link(self, parts: Sequence[bytes]) -> Answer:
-        """Link: number of arguments, arguments, then names and contents."""
-        count = int(parts[0])
-        arguments = (c_char_p * count)(*parts[1 : 1 + count])
-        files = _files(parts[1 + count :])
-        return self._produce(self._library.netra_link, arguments, count, files, len(files))
+        names, contents = parts[4::2], parts[5::2]
+        files = [_File(name, data, len(data)) for name, data in zip(names, contents, strict=True)]
+        array = (_File * len(files))(*files)
+        call = self._library.netra_assemble
+        return self._produce(lambda: call(*parts[:4], array, len(files), self._output))
 
     def disassemble(self, parts: Sequence[bytes]) -> Answer:
         """Disassemble: triple, processor, name in the listing, code object."""
-        return self._produce(self._library.netra_disassemble, *parts[:4], len(parts[3]))
+        call = self._library.netra_disassemble
+        return self._produce(lambda: call(*parts[:4], len(parts[3]), self._output))
+
+    def link(self, parts: Sequence[bytes]) -> Answer:
+        """Link: flags with blanks between them, then the objects."""
+        flags, *objects = parts
+        arguments = [*flags.split(), *(b"%d.o" % index for index in range(len(objects)))]
+        array = (c_char_p * len(arguments))(*arguments)
+        posix.dup2(self._output, STANDARD_OUTPUT)
+        try:
+            self._fill(objects)
+            return self._produce(lambda: self._library.netra_link(array, len(arguments)))
+        except OSError:
+            return DECLINED, b""
+        finally:
+            posix.dup2(self._nowhere, STANDARD_OUTPUT)
+            for handle in self._inputs[: len(objects)]:
+                _empty(handle)
+            self._drop_inputs(MAX_KEPT)
 
     def report(self) -> bytes:
         """Return what the last call reported."""
-        return self._take(lambda result: self._library.netra_report(MAX_REPORT_BYTES, result))[1]
+        return _content(REPORT, MAX_REPORT_BYTES)
 
     def leave_folder(self) -> None:
-        """Remove the working folder if it is empty."""
-        self._library.netra_leave_folder()
+        """Remove the working folder if nothing of others lies there."""
+        self._drop_inputs(0)
+        try:
+            folder = posix.getcwd()
+            posix.chdir("/")
+            posix.rmdir(folder)
+        except OSError:
+            return
 
-    def _produce(self, function: Callable[..., int], *arguments: object) -> Answer:
-        return self._take(lambda result: function(*arguments, result))
-
-    def _take(self, call: Callable[[object], int | None]) -> Answer:
-        result = _Bytes()
-        status = call(byref(result)) or 0
-        data = ctypes.string_at(result.data, result.size) if result.data else b""
-        self._library.netra_release(byref(result))
+    def _produce(self, call: Callable[[], int]) -> Answer:
+        _empty(REPORT)
+        status = call()
+        data = _content(self._output, -1) if status == DONE else b""
+        _empty(self._output)
         return status, data
+
+    def _fill(self, objects: Sequence[bytes]) -> None:
+        """Let ``0.o``, ``1.o`` and so on hold the objects; ``OSError`` when they cannot."""
+        for index, data in enumerate(objects):
+            if index == len(self._inputs):
+                handle = posix.memfd_create("netra")
+                self._inputs.append(handle)
+                posix.symlink(f"/proc/self/fd/{handle}", f"{index}.o")
+            if not posix.access(f"{index}.o", READABLE):
+                raise OSError
+            rest = memoryview(data)
+            while rest:
+                rest = rest[posix.write(self._inputs[index], rest) :]
+
+    def _drop_inputs(self, kept: int) -> None:
+        while len(self._inputs) > kept:
+            posix.close(self._inputs.pop())
+            try:
+                posix.unlink(f"{len(self._inputs)}.o")
+            except OSError:
+                continue
+
+
+def _empty(handle: int) -> None:
+    posix.ftruncate(handle, 0)
+    posix.lseek(handle, 0, 0)
+
+
+def _content(handle: int, most: int) -> bytes:
+    size = posix.fstat(handle).st_size
+    return posix.pread(handle, size if most < 0 else min(size, most), 0)
 
 
 def serve(channel: _socket.socket, library: Library, timeout_seconds: int) -> None:
@@ -139,11 +183,5 @@ def main(arguments: Sequence[str]) -> None:
     # Python ignores the first; the second would print a traceback into the report.
     _signal.signal(_signal.SIGXFSZ, _signal.SIG_DFL)
     _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
-    channel = _socket.socket(fileno=sys.stdin.fileno())
+    channel = _socket.socket(fileno=CHANNEL)
     serve(channel, Library(llvm_path, path), timeout_seconds)
-
-
-def _files(parts: Sequence[bytes]) -> ctypes.Array[_File]:
-    names, contents = parts[::2], parts[1::2]
-    pairs = zip(names, contents, strict=True)
-    return (_File * len(names))(*(_File(name, data, len(data)) for name, data in pairs))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import queue
+import subprocess
 import time
 import weakref
 from collections.abc import Sequence
@@ -10,8 +11,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from netra_build.asm.native.processes import exit_code, start_worker
 from netra_build.asm.native.protocol import receive, send
+from netra_build.asm.tools.programs import Outcome, start_worker
 from netra_build.core.disk import sealed_folder
 from netra_build.core.streams import scratch_stream
 
@@ -38,15 +39,6 @@ class Launch:
         """Return the command line of the worker module."""
         bounds = (int(self.timeout_seconds), self.max_memory_bytes, self.max_output_bytes)
         return [str(self.llvm_library), str(self.library), *map(str, bounds)]
-
-
-@dataclass(frozen=True)
-class Answer:
-    """Status of the C ABI, what was produced, and what the tool reported."""
-
-    status: int
-    data: bytes
-    report: str
 
 
 class WorkerEnded(Exception):
@@ -100,11 +92,11 @@ class Worker:
         """Tell whether the process still runs."""
         return self._process.poll() is None
 
-    def ask(self, parts: Sequence[bytes]) -> Answer:
+    def ask(self, parts: Sequence[bytes]) -> Outcome:
         """Send one request and return its answer; ``WorkerEnded`` or ``WorkerHung``."""
         status, data, report = self._exchange(parts, self._timeout_seconds)
         self._answered += 1
-        return Answer(int(status), data, report.decode("utf-8", "backslashreplace"))
+        return Outcome(int(status), data, report.decode("utf-8", "backslashreplace"))
 
     @property
     def is_worn(self) -> bool:
@@ -137,12 +129,20 @@ class Worker:
 
     def _ended(self) -> WorkerEnded:
         try:
-            code = exit_code(self._process, ENDING_SECONDS)
+            code = self._exit_code()
             self._report.seek(0)
             text = self._report.read(MAX_REPORT_BYTES).decode("utf-8", "backslashreplace")
         finally:
             self._resources.close()
         return WorkerEnded(code, text)
+
+    def _exit_code(self) -> int:
+        """Return the exit code of a worker that is ending; it is killed when that takes long."""
+        try:
+            return self._process.wait(ENDING_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            return self._process.wait()
 
 
 class WorkerPool:
@@ -158,7 +158,7 @@ class WorkerPool:
         # Runs at the latest when the interpreter ends, before its threads and files are gone.
         self._finalizer = weakref.finalize(self, _close_idle, self._slots)
 
-    def ask(self, parts: Sequence[bytes]) -> Answer:
+    def ask(self, parts: Sequence[bytes]) -> Outcome:
         """Have one worker answer; waits while all are busy.
 
         Raises ``WorkerUnusable``, ``WorkerEnded`` and ``WorkerHung``. A worker that is found dead

@@ -1,19 +1,29 @@
-"""Content digest of a program together with every shared library that it loads.
+"""Who a program is: its version, and the digest of its bytes and of every library that it loads.
 
-It is asked for by every action that uses the program, so what it took to find it is remembered as
-long as none of the files has changed.
+It is asked for by every action that uses the program, and to find out takes longer than assembling
+a hundred kernels. So what was found holds, also for later processes, as long as no file changes: a
+question names every file with its state, and one that was written, swapped or moved makes it
+another question. What is too young to be told apart from a later edit is not kept, and nothing of
+a script, whose files say nothing of what it starts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from functools import lru_cache
+import re
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache, partial
 from pathlib import Path
 
+from netra_build.asm.objects.elf import MAGIC
+from netra_build.asm.tools.programs import Program, run_tool
 from netra_build.asm.tools.shared_libraries import LibrarySearch, loaded_libraries
-from netra_build.core.canonical_json import stable_hash
+from netra_build.core.canonical_json import Json, stable_hash
 from netra_build.core.digests import blake3_hex
-from netra_build.core.disk import Disk
+from netra_build.core.disk import Disk, sealed_folder
+from netra_build.core.errors import ToolchainFailed
+from netra_build.core.memory import Memory
+from netra_build.core.stamps import is_recent
 from netra_build.core.streams import (
     FileStamp,
     file_digest,
@@ -23,7 +33,7 @@ from netra_build.core.streams import (
     remember_digest,
 )
 
-ELF_MAGIC = b"\x7fELF"
+VERSION_SECONDS = 60.0
 NOT_FOUND = "not found"
 """Stands for the digest of a library that was not found."""
 
@@ -49,16 +59,7 @@ def program_parts(program: Path, library_path: tuple[Path, ...], disk: Disk) -> 
 def is_binary(program: Path) -> bool:
     """Tell whether a program is machine code: of a script nobody knows what it starts."""
     with opened(program) as stream:
-        return stream.read(len(ELF_MAGIC)) == ELF_MAGIC
-
-
-def program_digest(program: Path, library_path: tuple[Path, ...], disk: Disk) -> str:
-    """Return the BLAKE3 over the bytes of a program and of its libraries.
-
-    Raises ``BadInput`` when the program is missing.
-    """
-    parts = program_parts(program, library_path, disk)
-    return parts_digest(parts, file_digests(parts))
+        return stream.read(len(MAGIC)) == MAGIC
 
 
 class WatchedPrograms:
@@ -84,6 +85,71 @@ class WatchedPrograms:
         if known is None or known[0] != state:
             self._known = known = state, find()
         return dict(known[1])
+
+
+class ToolMemory:
+    """Answers about programs in a memory that outlives the process; without one, no answers."""
+
+    def __init__(self, memory: Memory | None = None) -> None:
+        self._memory = memory
+
+    def recall(self, about: str, parts: ProgramParts) -> Json | None:
+        """Return what is known about a program as it is now, None if nothing is."""
+        if self._memory is None or not _is_known_by_files(parts):
+            return None
+        return self._memory.recall(_question(about, parts))
+
+    def keep(self, about: str, parts: ProgramParts, answer: Json) -> None:
+        """Keep an answer for as long as no part of the program changes."""
+        moment_ns = time.time_ns()
+        states = [state for _, path, state in parts if path is not None]
+        is_settled = all(s and not is_recent(s[1], s[2], moment_ns) for s in states)
+        if self._memory is not None and is_settled and _is_known_by_files(parts):
+            self._memory.keep(_question(about, parts), answer)
+
+    def version_and_digest(
+        self, program: str, parts: ProgramParts, version: Callable[[], str]
+    ) -> tuple[str, str]:
+        """Return what a program calls its version and the digest of its parts, kept or found out.
+
+        ``version`` asks it. The digest of each part is kept, so that none is hashed for another
+        question of the same process.
+        """
+        about = f"version and digests of {program}"
+        match self.recall(about, parts):
+            case [str(known), [*kept]] if len(kept) == len(parts):
+                digests = list(map(str, kept))
+                _trust_digests(parts, digests)
+                return known, parts_digest(parts, digests)
+        stated, digests = version(), file_digests(parts)
+        self.keep(about, parts, [stated, list[Json](digests)])
+        return stated, parts_digest(parts, digests)
+
+
+def identity_of(
+    programs: Mapping[str, Program], library_path: tuple[Path, ...], disk: Disk, memory: ToolMemory
+) -> dict[str, str]:
+    """Return name, version and content digest of each program by role, known or found out."""
+    found: dict[str, str] = {}
+    for role, program in programs.items():
+        version, digest = memory.version_and_digest(
+            " ".join([program.name, *program.leading]),
+            program_parts(program.path, library_path, disk),
+            partial(version_of, program, file_stamp(program.path), library_path),
+        )
+        found |= {role: program.name, f"{role}_version": version, f"{role}_digest": digest}
+    return found
+
+
+@lru_cache(maxsize=64)
+def version_of(program: Program, stamp: FileStamp, library_path: tuple[Path, ...]) -> str:
+    """Return the version a program states; the stamp makes a replaced program be asked again."""
+    with sealed_folder() as folder:
+        outcome = run_tool(program, ["--version"], folder, library_path, VERSION_SECONDS)
+    match = re.search(rb"(?:version|LLD) (\d+(?:\.\d+)*)", outcome.output)
+    if outcome.status or match is None:
+        raise ToolchainFailed("does not state its version", location=stamp[0])
+    return match[1].decode("ascii")
 
 
 @lru_cache(maxsize=64)
@@ -115,8 +181,18 @@ def parts_digest(files: ProgramParts, digests: Sequence[str]) -> str:
     return blake3_hex(stable_hash(parts).encode("ascii"))
 
 
-def trust_digests(files: ProgramParts, digests: Sequence[str]) -> None:
+def _trust_digests(files: ProgramParts, digests: Sequence[str]) -> None:
     """Hash no part again in this process whose digest was kept with its state."""
     for (_, path, state), digest in zip(files, digests, strict=True):
         if path is not None:
             remember_digest(state, digest)
+
+
+def _is_known_by_files(parts: ProgramParts) -> bool:
+    _, program, _ = parts[0]
+    return program is not None and is_binary(program)
+
+
+def _question(about: str, parts: ProgramParts) -> Json:
+    files: list[Json] = [[name, str(path), list(state)] for name, path, state in parts]
+    return {"about": about, "files": files}

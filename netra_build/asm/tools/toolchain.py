@@ -1,68 +1,47 @@
-"""The tool chain: the only module that starts programs, each bounded and with nothing ambient."""
+"""The tool chain: assembler, linker and disassembler of one LLVM, and how they are found."""
 
 from __future__ import annotations
 
-import re
-import resource
-import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 
-from netra_build.asm.objects.elf import is_whole
-from netra_build.asm.tools.diagnostics import LinkFailed, assembly_failure, death, first_tool_error
-from netra_build.asm.tools.tool_identity import (
-    ELF_MAGIC,
-    WatchedPrograms,
-    program_parts,
+from netra_build.asm.objects.elf import MAGIC, is_whole
+from netra_build.asm.tools.programs import (
+    INSTALL_HINT,
+    LinkFailed,
+    Outcome,
+    Program,
+    assembly_failure,
+    first_tool_error,
+    link_failure,
+    run_tool,
 )
-from netra_build.asm.tools.tool_memory import ToolMemory
-from netra_build.asm.tools.toolchain_places import (
-    local_candidates,
-    rocm_candidates,
-    system_candidates,
+from netra_build.asm.tools.tool_identity import (
+    ToolMemory,
+    WatchedPrograms,
+    identity_of,
+    program_parts,
+    version_of,
 )
 from netra_build.core.disk import Disk, RealDisk, relative_name, sealed_folder
 from netra_build.core.errors import BadInput, NetraError, ToolchainFailed
 from netra_build.core.memory import Memory
-from netra_build.core.processes import waited_for
-from netra_build.core.streams import FileStamp, file_stamp, scratch_stream
+from netra_build.core.streams import file_stamp
 
 TARGET_TRIPLE = "amdgcn-amd-amdhsa"
 PROCESSOR = "gfx950"
 TIMEOUT_SECONDS = 60.0
-MAX_MEMORY_BYTES = 4 * 1024**3
-MAX_OUTPUT_BYTES = 256 * 1024**2
-MAX_REPORT_BYTES = 1024**2
+LLVM_VERSIONS = range(40, 19, -1)  # newest first; older ones do not know gfx950
 
-INSTALL_HINT = (
-    "install LLVM 20 or newer (Debian: llvm-22 and lld-22) or the ziglang package, "
-    "or name a folder that holds llvm-mc and ld.lld with toolchain=DIR"
-)
-_LINK = ("-shared", "--build-id=none", "-o", "linked.hsaco")
-_DISASSEMBLE = ("--disassemble", f"--mcpu={PROCESSOR}", "object.hsaco")
+OBJECT_NAME = "object.hsaco"
+LINK_FLAGS = ("-shared", "--build-id=none")
+_LINK = (*LINK_FLAGS, "-o", "linked.hsaco")
+_DISASSEMBLE = ("--disassemble", f"--mcpu={PROCESSOR}", OBJECT_NAME)
 _ASSEMBLES = f"assembles {PROCESSOR}"
 _PROBE = b'\t.amdgcn_target "amdgcn-amd-amdhsa--gfx950"\n\tv_permlane16_swap_b32 v0, v1\n'
-
-
-@dataclass(frozen=True)
-class Program:
-    """One program to run: its plain name, its file and the arguments that always come first."""
-
-    name: str
-    path: Path
-    leading: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """How a program ended: its exit status, what it printed and what it reported."""
-
-    status: int
-    output: bytes
-    report: str
 
 
 @dataclass(frozen=True)
@@ -83,7 +62,7 @@ class Toolchain:
     @property
     def version(self) -> str:
         """The assembler's version, for example ``22.1.8``."""
-        return _version_of(self.assembler, file_stamp(self.assembler.path), self.library_path)
+        return version_of(self.assembler, file_stamp(self.assembler.path), self.library_path)
 
     def identity(self, disk: Disk | None = None) -> dict[str, str]:
         """Return name, version and content digest of each program; paths are no part of it.
@@ -91,8 +70,8 @@ class Toolchain:
         The digest covers the program's bytes and the shared libraries found through ``disk``.
         """
         if disk is None:
-            return self._watched.identity(lambda: _identity(self, self.disk))
-        return _identity(self, disk)
+            return self._watched.identity(lambda: self.identity(self.disk))
+        return identity_of(self.programs(), self.library_path, disk, self.memory)
 
     @cached_property
     def _watched(self) -> WatchedPrograms:
@@ -110,7 +89,7 @@ class Toolchain:
         Raises ``AssemblyFailed`` with the assembler's report when the source is refused, and
         ``ToolchainFailed`` when the assembler crashes, hangs or exhausts its bounds.
         """
-        return self._assemble({name: unit}, name, None)
+        return self._object({name: unit}, name, None)
 
     def assemble_tree(
         self, files: Mapping[str, bytes], main: str, include_root: str = "."
@@ -119,27 +98,21 @@ class Toolchain:
 
         Diagnostics then name the author's files and lines. Raises as ``assemble`` does.
         """
-        return self._assemble(files, main, include_root)
+        return self._object(files, main, include_root)
 
     def link(self, objects: Sequence[bytes]) -> bytes:
         """Link relocatable objects to one code object; ``LinkFailed`` when they are refused.
 
         An input that is no ELF file is refused here: the linker would run it as a script.
         """
-        if not all(data.startswith(ELF_MAGIC) for data in objects):
+        if not all(data.startswith(MAGIC) for data in objects):
             raise LinkFailed("input is no object", location=self.linker.name, raw="")
-        names = [f"{index}.o" for index in range(len(objects))]
-        arguments = [*_LINK, *names]
-        with sealed_folder() as folder:
-            for name, data in zip(names, objects, strict=True):
-                self.disk.write_bytes(folder / name, data)
-            outcome = self._run(self.linker, arguments, folder)
-            if outcome.status:
-                fact = first_tool_error(outcome.report)
-                raise LinkFailed(fact, location=self.linker.name, raw=outcome.report)
-            return self._made(folder / "linked.hsaco", self.linker)
+        outcome = self._link({f"{index}.o": data for index, data in enumerate(objects)})
+        if outcome.status:
+            raise link_failure(outcome.report, self.linker.name)
+        return outcome.output
 
-    def disassemble(self, hsaco: bytes, *, label: str = "object.hsaco") -> str:
+    def disassemble(self, hsaco: bytes, *, label: str = OBJECT_NAME) -> str:
         """Return the disassembler's text with ``label`` where it prints the file's name.
 
         Raises ``ToolchainFailed`` when this tool chain has no disassembler, ``BadInput`` when the
@@ -150,49 +123,58 @@ class Toolchain:
                 f"this tool chain ({self.origin}) has no disassembler",
                 hint="install LLVM's llvm-objdump (Debian: llvm-22)",
             )
-        with sealed_folder() as folder:
-            self.disk.write_bytes(folder / "object.hsaco", hsaco)
-            outcome = self._run(self.disassembler, _DISASSEMBLE, folder)
+        outcome = self._disassemble(self.disassembler, hsaco)
         if outcome.status:
             fact = f"cannot be disassembled: {first_tool_error(outcome.report)}"
             raise BadInput(fact, location=label)
         text = outcome.output.decode("utf-8", "backslashreplace")
-        return text.replace("\nobject.hsaco:\t", f"\n{label}:\t", 1)
+        return text.replace(f"\n{OBJECT_NAME}:\t", f"\n{label}:\t", 1)
 
     def command(self, verb: str) -> str:
         """Return how ``assemble``, ``link`` or ``disassemble`` calls its program; else ``""``."""
-        assembler = self.assembler
         calls: dict[str, tuple[Program | None, Sequence[str]]] = {
-            "assemble": (assembler, [*_assemble_flags(assembler), "--", "unit.s"]),
+            "assemble": (self.assembler, [*_assemble_flags(self.assembler), "--", "unit.s"]),
             "link": (self.linker, [*_LINK, "0.o"]),
             "disassemble": (self.disassembler, _DISASSEMBLE),
         }
         program, arguments = calls.get(verb, (None, ()))
         return " ".join([str(program.path), *program.leading, *arguments]) if program else ""
 
-    def _assemble(self, files: Mapping[str, bytes], main: str, include_root: str | None) -> bytes:
+    def _object(self, files: Mapping[str, bytes], main: str, include_root: str | None) -> bytes:
+        named = {relative_name(name, main): data for name, data in files.items()}
+        outcome = self._assemble(named, main, include_root)
+        if outcome.status:
+            raise assembly_failure(outcome.report, main)
+        return outcome.output
+
+    def _assemble(self, files: Mapping[str, bytes], main: str, include_root: str | None) -> Outcome:
+        arguments = _assemble_flags(self.assembler)
+        if include_root is not None:
+            arguments += ["-I", include_root]
+        return self._run(self.assembler, [*arguments, "--", main], files, "unit.o")
+
+    def _link(self, objects: Mapping[str, bytes]) -> Outcome:
+        return self._run(self.linker, [*_LINK, *objects], objects, "linked.hsaco")
+
+    def _disassemble(self, program: Program, hsaco: bytes) -> Outcome:
+        return self._run(program, _DISASSEMBLE, {OBJECT_NAME: hsaco}, "")
+
+    def _run(
+        self, program: Program, arguments: Sequence[str], files: Mapping[str, bytes], made: str
+    ) -> Outcome:
+        """Run a program in a folder that holds exactly ``files``; ``made`` is the ELF it makes."""
         with sealed_folder() as folder:
             for name, data in files.items():
-                self.disk.write_bytes(folder / relative_name(name, main), data)
-            arguments = _assemble_flags(self.assembler)
-            if include_root is not None:
-                arguments += ["-I", include_root]
-            outcome = self._run(self.assembler, [*arguments, "--", main], folder)
-            if outcome.status:
-                raise assembly_failure(outcome.report, main)
-            return self._made(folder / "unit.o", self.assembler)
-
-    def _made(self, path: Path, program: Program) -> bytes:
-        """Return the ELF file that a program said it wrote."""
-        data = self.disk.read_bytes(path) if self.disk.is_file(path) else b""
-        if not data.startswith(ELF_MAGIC):
-            raise ToolchainFailed("succeeded without an ELF file", location=str(program.path))
-        if not is_whole(data):  # the next program's complaint would be taken for the author's fault
-            raise ToolchainFailed("wrote only a part of an ELF file", location=str(program.path))
-        return data
-
-    def _run(self, program: Program, arguments: Sequence[str], folder: Path) -> Outcome:
-        return _run(program, arguments, folder, self.library_path, self.timeout_seconds)
+                self.disk.write_bytes(folder / name, data)
+            outcome = run_tool(program, arguments, folder, self.library_path, self.timeout_seconds)
+            if outcome.status or not made:
+                return outcome
+            data = self.disk.read_bytes(folder / made) if self.disk.is_file(folder / made) else b""
+        if is_whole(data):
+            return replace(outcome, output=data)
+        # Otherwise the next program's complaint would be taken for the author's fault.
+        fact = "wrote only a part of" if data.startswith(MAGIC) else "succeeded without"
+        raise ToolchainFailed(f"{fact} an ELF file", location=str(program.path))
 
 
 def find_toolchain(
@@ -215,14 +197,11 @@ def find_toolchain(
     was found out about these very files is taken from ``memory``.
     """
     disk, known = disk or RealDisk(), ToolMemory(memory)
+    candidates = _candidates(rocm_path, local, path if system else None)
     if explicit is not None:
-        return _proven(_explicit_toolchain(explicit, disk), disk, known)
+        home = explicit.absolute()  # programs run in folders of their own
+        candidates = iter([("explicit", (home, home / "bin", home / "llvm" / "bin"), ())])
     refused: NetraError | None = None
-    candidates = [
-        *rocm_candidates(rocm_path, system),
-        *(system_candidates(path) if system else ()),
-        *(local_candidates(local) if local is not None else ()),
-    ]
     for origin, folders, library_path in candidates:
         found = _toolchain_in(folders, origin, library_path, disk)
         if found is not None:
@@ -230,54 +209,69 @@ def find_toolchain(
                 return _proven(found, disk, known)
             except ToolchainFailed as error:
                 refused = refused or error
-    found = _wheel_toolchain(disk) if wheel else None
+    found = _wheel_toolchain(disk) if wheel and explicit is None else None
     if found is not None:
         return _proven(found, disk, known)
-    if refused is not None:
-        raise refused
-    raise ToolchainFailed("no assembler and linker for gfx950 were found", hint=INSTALL_HINT)
+    raise refused or _nothing_found(explicit)
 
 
-def _explicit_toolchain(folder: Path, disk: Disk) -> Toolchain:
-    home = folder.absolute()  # programs run in folders of their own
-    found = _toolchain_in((home, home / "bin", home / "llvm" / "bin"), "explicit", (), disk)
-    if found is None:
-        raise ToolchainFailed(
-            "folder holds no assembler and linker",
-            location=str(folder),
-            expected="llvm-mc or clang, and ld.lld",
-            got="none or one of them",
-            hint=INSTALL_HINT,
-        )
-    return found
+def _nothing_found(explicit: Path | None) -> ToolchainFailed:
+    if explicit is None:
+        return ToolchainFailed("no assembler and linker for gfx950 were found", hint=INSTALL_HINT)
+    return ToolchainFailed(
+        "folder holds no assembler and linker",
+        location=str(explicit),
+        expected="llvm-mc or clang, and ld.lld",
+        got="none or one of them",
+        hint=INSTALL_HINT,
+    )
+
+
+def _candidates(
+    rocm_path: Path | None, local: Path | None, path: str | None
+) -> Iterator[tuple[str, tuple[Path, ...], tuple[Path, ...]]]:
+    """Yield where to look, in order: origin, folders, and folders of shared libraries.
+
+    ``path`` are the folders of ``PATH``; without it nothing installed counts.
+    """
+    roots = (rocm_path, Path("/opt/rocm") if path is not None else None)
+    for root in filter(None, roots):
+        yield "rocm", (root / "llvm" / "bin", root / "lib" / "llvm" / "bin"), ()
+    if path is not None:
+        for number in LLVM_VERSIONS:
+            yield "system", (Path(f"/usr/lib/llvm-{number}/bin"),), ()
+        yield "system", tuple(Path(part) for part in path.split(":") if part.startswith("/")), ()
+    if local is not None:
+        libraries = local.absolute() / "usr" / "lib"  # a relative one would depend on the cwd
+        shared = (libraries / "x86_64-linux-gnu", libraries / "aarch64-linux-gnu")
+        for number in LLVM_VERSIONS:
+            home = libraries / f"llvm-{number}"
+            yield "local", (home / "bin",), (*shared, home / "lib")
 
 
 def _wheel_toolchain(disk: Disk) -> Toolchain | None:
     spec = find_spec("ziglang")
-    if spec is None or spec.origin is None:
+    zig = Path(spec.origin).parent / "zig" if spec and spec.origin else None
+    if zig is None or not disk.is_file(zig):
         return None
-    zig = Path(spec.origin).parent / "zig"
-    if not disk.is_file(zig):
-        return None
-    return Toolchain(
-        "ziglang", Program("clang", zig, ("clang",)), Program("ld.lld", zig, ("ld.lld",))
-    )
+    assembler, linker = (Program(name, zig, (name,)) for name in ("clang", "ld.lld"))
+    return Toolchain("ziglang", assembler, linker)
 
 
 def _toolchain_in(
     folders: Sequence[Path], origin: str, library_path: tuple[Path, ...], disk: Disk
 ) -> Toolchain | None:
-    def program(*names: str) -> Program | None:
-        for name in names:
-            for folder in folders:
-                if disk.is_file(folder / name):
-                    return Program(name, folder / name)
-        return None
-
-    assembler, linker = program("llvm-mc", "clang"), program("ld.lld")
+    assembler = _program(("llvm-mc", "clang"), folders, disk)
+    linker = _program(("ld.lld",), folders, disk)
     if assembler is None or linker is None:
         return None
-    return Toolchain(origin, assembler, linker, program("llvm-objdump"), library_path)
+    disassembler = _program(("llvm-objdump",), folders, disk)
+    return Toolchain(origin, assembler, linker, disassembler, library_path)
+
+
+def _program(names: Sequence[str], folders: Sequence[Path], disk: Disk) -> Program | None:
+    places = ((name, folder / name) for name in names for folder in folders)
+    return next((Program(name, path) for name, path in places if disk.is_file(path)), None)
 
 
 def _proven(toolchain: Toolchain, disk: Disk, known: ToolMemory) -> Toolchain:
@@ -303,98 +297,3 @@ def _assemble_flags(assembler: Program) -> list[str]:
         target = ["-target", TARGET_TRIPLE, f"-mcpu={PROCESSOR}"]
         return ["-x", "assembler", *target, "-c", "-o", "unit.o"]
     return [f"-triple={TARGET_TRIPLE}", f"-mcpu={PROCESSOR}", "-filetype=obj", "-o", "unit.o"]
-
-
-def _run(
-    program: Program,
-    arguments: Sequence[str],
-    folder: Path,
-    library_path: Sequence[Path],
-    timeout_seconds: float,
-) -> Outcome:
-    """Run one program in ``folder`` with a fixed environment and bounded time, memory, output."""
-    environment = {"LC_ALL": "C"}
-    if library_path:
-        environment["LD_LIBRARY_PATH"] = ":".join(str(entry) for entry in library_path)
-    with scratch_stream() as output, scratch_stream() as report:
-        try:
-            process = subprocess.Popen(
-                [str(program.path), *program.leading, *arguments],
-                cwd=folder,
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=report,
-            )
-        except (OSError, ValueError) as error:
-            reason = getattr(error, "strerror", None) or "unusable path"
-            raise ToolchainFailed(
-                f"cannot be started: {reason.lower()}",
-                location=str(program.path),
-                hint=INSTALL_HINT,
-            ) from None
-        _bound(process)
-        status = _wait(process, program, timeout_seconds)
-        report.seek(0)
-        text = report.read(MAX_REPORT_BYTES).decode("utf-8", "backslashreplace")
-        if status < 0 and "error:" not in text:
-            raise ToolchainFailed(death(-status, MAX_OUTPUT_BYTES), location=str(program.path))
-        output.seek(0)
-        return Outcome(status, output.read(MAX_OUTPUT_BYTES), text)
-
-
-def _bound(process: subprocess.Popen[bytes]) -> None:
-    """Limit a started process from outside; one that has already ended needs no limit."""
-    for kind, most in (
-        (resource.RLIMIT_AS, MAX_MEMORY_BYTES),
-        (resource.RLIMIT_FSIZE, MAX_OUTPUT_BYTES),
-        (resource.RLIMIT_CORE, 0),
-    ):
-        try:
-            resource.prlimit(process.pid, kind, (most, most))
-        except (OSError, ValueError):
-            return
-
-
-def _wait(process: subprocess.Popen[bytes], program: Program, timeout_seconds: float) -> int:
-    try:
-        return process.wait(0 if waited_for(process.pid, timeout_seconds) else timeout_seconds)
-    except subprocess.TimeoutExpired:
-        raise ToolchainFailed(
-            f"did not finish within {timeout_seconds:g} seconds", location=str(program.path)
-        ) from None
-    finally:
-        if process.poll() is None:
-            process.kill()
-            process.wait()
-
-
-@lru_cache(maxsize=64)
-def _version_of(program: Program, stamp: FileStamp, library_path: tuple[Path, ...]) -> str:
-    """Return the version a program states; the stamp makes a replaced program be asked again."""
-    with sealed_folder() as folder:
-        outcome = _run(program, ["--version"], folder, library_path, TIMEOUT_SECONDS)
-    match = re.search(rb"(?:version|LLD) (\d+(?:\.\d+)*)", outcome.output)
-    if outcome.status or match is None:
-        raise ToolchainFailed("does not state its version", location=stamp[0])
-    return match[1].decode("ascii")
-
-
-def _identity(toolchain: Toolchain, disk: Disk) -> dict[str, str]:
-    """Return the identity, found through ``disk``."""
-    found: dict[str, str] = {}
-    for role, program in toolchain.programs().items():
-        version, digest = _facts(toolchain, program, disk)
-        found |= {role: program.name, f"{role}_version": version, f"{role}_digest": digest}
-    return found
-
-
-def _facts(toolchain: Toolchain, program: Program, disk: Disk) -> tuple[str, str]:
-    """Return version and content digest of a program."""
-    library_path = toolchain.library_path
-    parts = program_parts(program.path, library_path, disk)
-    return toolchain.memory.version_and_digest(
-        " ".join([program.name, *program.leading]),
-        parts,
-        lambda: _version_of(program, file_stamp(program.path), library_path),
-    )

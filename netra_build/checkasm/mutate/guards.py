@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from netra_build.asm.source.closure import Closure
-from netra_build.asm.tools.diagnostics import AssemblyFailed
+from netra_build.asm.tools.programs import AssemblyFailed
 from netra_build.checkasm.mutate.mutant import GUARD, GUARD_TEST, Mutant, Verdict
 from netra_build.core.errors import NetraError, Refused
 

@@ -8,7 +8,7 @@ from netra_build.asm.objects.code_object import CodeObject, read_code_object
 from netra_build.asm.objects.disassembly import parse_disassembly
 from netra_build.asm.objects.notes_text import notes_text
 from netra_build.asm.objects.rewrite import strip
-from netra_build.asm.tools.diagnostics import AssemblyFailed
+from netra_build.asm.tools.programs import AssemblyFailed
 from netra_build.asm.tools.toolchain import Toolchain
 from netra_build.checkasm.hazards.checker import check_code_object
 from netra_build.checkasm.hazards.report import json_report

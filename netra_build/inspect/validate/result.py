@@ -9,7 +9,7 @@ from netra_build.asm.objects.code_object import CodeObject, read_code_object
 from netra_build.asm.objects.notes_text import notes_text
 from netra_build.asm.objects.rewrite import strip
 from netra_build.asm.source.closure import computational_identity, include_closure
-from netra_build.asm.tools.diagnostics import AssemblyFailed
+from netra_build.asm.tools.programs import AssemblyFailed
 from netra_build.asm.tools.toolchain import Toolchain
 from netra_build.core.canonical_json import Json, canonical_bytes, parse_object
 from netra_build.core.errors import BadInput

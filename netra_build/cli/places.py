@@ -37,18 +37,21 @@ def toolchain_of(
 
     All its files, and what was searched for it, are noted in ``input_trace``.
     """
-    return toolchain_at(options, library.root, input_trace)
+    return toolchain_at(options.toolchain, library.root, input_trace)
 
 
 def toolchain_at(
-    options: argparse.Namespace, root: Path, input_trace: InputTrace | None = None
+    explicit: str | None, root: Path, input_trace: InputTrace | None = None
 ) -> Toolchain:
-    """Return the same; what was unpacked for one project lies below its ``root``."""
+    """Return the tool chain of a folder, or of this machine.
+
+    What was unpacked for one project lies below its ``root``.
+    """
     seen = input_trace or InputTrace()
     environment = RecordingEnvironment(os.environ, seen)
     rocm, local = environment.get("ROCM_PATH", ""), root / ".toolchain"
     programs = find_toolchain(
-        Path(options.toolchain) if options.toolchain else None,
+        Path(explicit) if explicit else None,
         rocm_path=Path(rocm) if rocm else None,
         local=local,
         path=environment.get("PATH", ""),

@@ -6,7 +6,10 @@ import argparse
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 from statistics import median
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from netra_build.asm.objects.code_object import kernel_and_metadata, read_code_object
 from netra_build.asm.objects.disassembly import Disassembly, parse_disassembly
@@ -42,45 +45,21 @@ HELP = "print the static resource table of every kernel, or write it to docs/ker
 DOCUMENT = "docs/kernels.md"
 TEMPLATES = f"kernels/{TARGET}/templates"
 
-HEAD = """# Kernels
 
-Written by `./netra kernels --write` from the code objects; a test holds it to them. Nothing here
-was measured: it is what the machine code says.
-
-## Resources
-
-One row for each specialization. VGPR counts include AGPRs; LDS is the static size in bytes.
-*Waves* is how many wavefronts a SIMD can hold, and what limits them. A compute unit of gfx950 has
-four SIMDs with 512 VGPRs a lane (allotted by 8), 800 SGPRs (6 more than the code names are taken
-for VCC and the like), at most 8 wavefronts each, and 160 KiB of LDS (allotted by 1280 bytes); a
-work-group is resident as a whole. This is LLVM's model of the target (`GCNSubtarget` and
-`AMDGPUBaseInfo` of LLVM 22, the `Occupancy` that `llc` prints), but for the last point and for
-LDS, which `llc` does not round up; a test compares the two.
-"""
-MIX_HEAD = """
-## Instructions
-
-Instructions up to the last `s_endpgm`, by the unit that runs them: branches count as SALU, and
-*waits* are `s_waitcnt`, `s_nop` and `s_barrier`. *16-byte share* is the share of a lane's bytes
-that 16-byte loads and stores move, of all that vector memory and LDS instructions of the listing
-move (transposing LDS reads, which move 8 bytes by nature, left out). *Narrow* counts instructions
-that move part of a contiguous run of 16 bytes or more of a lane in smaller pieces; runs are
-followed over equal address registers, not through arithmetic on addresses.
-"""
-MATRIX_HEAD = """
-## Matrix instructions
-
-What one work-group runs for the shape, against the least that the shape needs: tiles of 16 rows
-times tiles of 16 columns times steps over K, with the largest instruction for the operands. The
-formulas stand in `netra_build/cli/author/kernel_minimums.py`; a test compares what is run with the
-functional model.
-"""
-TEMPLATE_HEAD = """
-## Templates
-
-Lines of each file, comments included, and how many of them are code. *With family* adds the files
-of its own family that a tactic's template includes.
-"""
+_SIZES = ("VGPR", "AGPR", "SGPR", "LDS", "work-items")
+_RESOURCES = [
+    "kernel",
+    "VGPR",
+    "AGPR",
+    "SGPR",
+    "LDS",
+    "work-items",
+    "waves",
+    "maturity",
+    "evidence",
+]
+_INSTRUCTIONS = ("kernel", "all", *MIX, "16-byte share", "narrow")
+_MATRICES = ("kernel", "shape", "issued", "least", "ratio", "why")
 
 
 @dataclass(frozen=True)
@@ -123,32 +102,16 @@ def run(options: argparse.Namespace) -> int:
 def kernels_text(library: Library, tools: Toolchain) -> str:
     """Return the document; ``BadInput`` when a matrix instruction has no formula."""
     facts = kernel_facts(library, tools)
-    return "".join(
-        [
-            HEAD,
-            table(_RESOURCES, map(_resource_row, facts)),
-            MIX_HEAD,
-            table(("kernel", "all", *MIX, "16-byte share", "narrow"), map(_mix_row, facts)),
-            MATRIX_HEAD,
-            table(("kernel", "shape", "issued", "least", "ratio", "why"), _matrix_rows(facts)),
-            _formulas(facts),
-            TEMPLATE_HEAD,
-            _templates(library),
-        ]
+    texts = Environment(loader=FileSystemLoader(Path(__file__).parent), undefined=StrictUndefined)
+    return texts.get_template("kernels.md").render(
+        resources=table(_RESOURCES, map(_resource_row, facts)),
+        instructions=table(
+            ("kernel", "all", *MIX, "16-byte share", "narrow"), map(_mix_row, facts)
+        ),
+        matrices=table(_MATRICES, _matrix_rows(facts)),
+        formulas=_formulas(facts),
+        templates=_templates(library),
     )
-
-
-_RESOURCES = (
-    "kernel",
-    "VGPR",
-    "AGPR",
-    "SGPR",
-    "LDS",
-    "work-items",
-    "waves",
-    "maturity",
-    "evidence",
-)
 
 
 def kernel_facts(library: Library, tools: Toolchain) -> list[KernelFacts]:

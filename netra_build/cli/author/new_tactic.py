@@ -6,10 +6,7 @@ import argparse
 from collections.abc import Mapping
 from typing import Any
 
-from netra_build.asm.objects.code_object import read_code_object
-from netra_build.asm.objects.rewrite import strip
-from netra_build.asm.source.closure import Closure, include_closure
-from netra_build.asm.source.flatten import flatten
+from netra_build.asm.source.closure import include_closure
 from netra_build.asm.tools.toolchain import Toolchain
 from netra_build.authoring.skeleton import (
     DEFAULT_ARGUMENTS,
@@ -21,7 +18,7 @@ from netra_build.authoring.skeleton import (
 )
 from netra_build.cli.options import add_library_root, add_toolchain
 from netra_build.cli.places import library_of, toolchain_of
-from netra_build.cli.prove.golden_accept import refuse_indirection
+from netra_build.cli.prove.golden_accept import assembled_golden
 from netra_build.core.canonical_json import pretty_bytes
 from netra_build.core.digests import sha256_hex
 from netra_build.core.disk import confined_path
@@ -30,7 +27,6 @@ from netra_build.formats.fields import Fields
 from netra_build.formats.golden import GoldenSource
 from netra_build.formats.library import Library
 from netra_build.formats.vocabulary import FORMAT_CATALOG, TARGET, WAVE_SIZE
-from netra_build.stages.golden import golden_digests
 
 HELP = "FAMILY NAME: lay out a new tactic, which builds and passes, in a checkout of the project"
 REASON = "laid out by netra new-tactic"
@@ -98,10 +94,7 @@ def _refuse_existing(library: Library, files: Mapping[str, bytes]) -> None:
 def _golden_record(plan: Skeleton, files: Mapping[str, bytes], tools: Toolchain) -> GoldenSource:
     """Assemble the golden source and return its record, as ``netra golden accept`` does."""
     name = f"{plan.golden_folder}/kernel.s"
-    refuse_indirection(files[name], name)
-    data = strip(tools.link([tools.assemble(flatten(files[name], Closure({}, ()), name))]))
-    symbol = read_code_object(data, name).kernels[0].symbol
-    digests = golden_digests(data, symbol, name)
+    symbol, digests = assembled_golden(files[name], name, tools)
     return GoldenSource(plan.name, "", plan.golden_folder, symbol, {}, digests, (REASON,))
 
 

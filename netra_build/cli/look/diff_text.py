@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 
-from netra_build.cli.release.release_notes import WORDS, source_rows, summary, why_text
+from netra_build.cli.look.release_notes import WORDS, source_rows, summary, why_text
 from netra_build.core.canonical_json import Json
 from netra_build.core.terminal import table_text
 

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from netra_build.asm.native.session import with_native_part
-from netra_build.asm.tools.toolchain import find_toolchain
 from netra_build.build.explain.graph_view import GraphView, graph_view
 from netra_build.build.explain.upcoming import upcoming
 from netra_build.build.freshness.freshness import Freshness
@@ -19,6 +16,7 @@ from netra_build.build.freshness.output_record import OutputRecord
 from netra_build.build.graph.actions import Graph, Root
 from netra_build.build.record.run_record import FILE_NAME, RunRecord
 from netra_build.build.run.execute import Execution, Folders
+from netra_build.cli.places import toolchain_at
 from netra_build.core.disk import RealDisk, work_in
 from netra_build.core.errors import BadInput, DamagedStore, NetraError
 from netra_build.core.nearest import nearest_hint
@@ -52,16 +50,9 @@ class Asked:
 
     def execution(self, record: RunRecord) -> Execution:
         """Plan the request again; raises what planning raises."""
-        local, paths = Path(".toolchain"), {Root(r): Path(p) for r, p in self.folders.items()}
+        paths = {Root(r): Path(p) for r, p in self.folders.items()}
         library = open_library(RealDisk(), paths[Root.SOURCE], ())
-        rocm = os.environ.get("ROCM_PATH", "")
-        programs = find_toolchain(
-            Path(self.toolchain) if self.toolchain else None,
-            rocm_path=Path(rocm) if rocm else None,
-            local=local,
-            path=os.environ.get("PATH", ""),
-        )
-        tools = with_native_part(programs, local / "native")
+        tools = toolchain_at(self.toolchain, Path("."))
         try:
             graph = self._graph(library)
         except TypeError:  # an option that there is no more

@@ -6,7 +6,7 @@ import argparse
 from dataclasses import replace
 
 from netra_build.asm.objects.code_object import read_code_object
-from netra_build.asm.objects.rewrite import strip
+from netra_build.asm.objects.strip import strip
 from netra_build.asm.source.closure import Closure
 from netra_build.asm.source.flatten import flatten
 from netra_build.asm.source.lexer import lex
@@ -83,22 +83,26 @@ def _accept(
 ) -> GoldenSource:
     """Assemble one golden source and return its new record."""
     name = f"{folder}/kernel.s"
-    source = library.read(name)
-    refuse_indirection(source, name)
+    symbol, digests = assembled_golden(library.read(name), name, tools)
+    if before is not None:
+        history = (*before.history, options.reason)
+        return replace(before, symbol=symbol, digests=digests, history=history)
+    tactic, _, variant = folder.removeprefix(ROOT + "/").partition("/")
+    constants = _constants(options.constant)
+    return GoldenSource(tactic, variant, folder, symbol, constants, digests, (options.reason,))
+
+
+def assembled_golden(source: bytes, name: str, tools: Toolchain) -> tuple[str, dict[str, str]]:
+    """Assemble a golden source; return the symbol of its kernel and the digests to record."""
+    _refuse_indirection(source, name)
     data = strip(tools.link([tools.assemble(flatten(source, Closure({}, ()), name))]))
     symbols = [kernel.symbol for kernel in read_code_object(data, name).kernels]
     if len(symbols) != 1:
         raise BadInput("not one kernel", location=name, expected=1, got=len(symbols))
-    digests = golden_digests(data, symbols[0], name)
-    if before is not None:
-        history = (*before.history, options.reason)
-        return replace(before, symbol=symbols[0], digests=digests, history=history)
-    tactic, _, variant = folder.removeprefix(ROOT + "/").partition("/")
-    constants = _constants(options.constant)
-    return GoldenSource(tactic, variant, folder, symbols[0], constants, digests, (options.reason,))
+    return symbols[0], golden_digests(data, symbols[0], name)
 
 
-def refuse_indirection(source: bytes, name: str) -> None:
+def _refuse_indirection(source: bytes, name: str) -> None:
     """Refuse a golden source that includes files or defines macros: it must be read as it is."""
     for statement in lex(source, name, {}):
         if statement.name in (".include", ".incbin", ".macro"):

@@ -76,7 +76,7 @@ def _library(options: argparse.Namespace) -> Library | None:
 def _tools(options: argparse.Namespace, root: Path) -> Toolchain | None:
     """Return the tool chain; None when none was named and none is here."""
     try:
-        return toolchain_at(options, root)
+        return toolchain_at(options.toolchain, root)
     except ToolchainFailed:
         if options.toolchain:
             raise

@@ -69,7 +69,7 @@ def run(options: argparse.Namespace) -> int:
     package = read_archive(data, location)
     record, origin = check_integrity(package, location)
     library = open_library(disk, options.source, ())
-    tools = toolchain_at(options, library.root)
+    tools = toolchain_at(options.toolchain, library.root)
     refuse_other_tools(origin, tools)
     with collector_paused():
         rebuilt = rebuild(library, origin, tools, options.golden_root)

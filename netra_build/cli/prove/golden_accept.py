@@ -6,7 +6,7 @@ import argparse
 from dataclasses import replace
 
 from netra_build.asm.objects.code_object import read_code_object
-from netra_build.asm.objects.strip import strip
+from netra_build.asm.objects.rewrite import strip
 from netra_build.asm.source.closure import Closure
 from netra_build.asm.source.flatten import flatten
 from netra_build.asm.source.lexer import lex

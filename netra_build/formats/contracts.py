@@ -60,14 +60,11 @@ class KernelContract(Identified):
     source_refs: tuple[str, ...]
     evidence_refs: tuple[str, ...]
 
-    @abstractmethod
-    def computed(self) -> dict[str, Json]:
-        """Return the part of the identity that says what is computed, and by what."""
-
     def identity(self) -> dict[str, Json]:
         """Return the object whose digest is the contract id."""
         return {
-            **self.computed(),
+            "target": TARGET,
+            "wave_size": WAVE_SIZE,
             "launch": self.launch.document(),
             "workspace": self.workspace.document(),
             "graph_capture": self.graph_capture,
@@ -98,11 +95,10 @@ class FixedContract(KernelContract):
     semantics: tuple[tuple[str, str], ...]
     kernarg_size: int
 
-    def computed(self) -> dict[str, Json]:
-        """Return the template's operation with its constants."""
+    def identity(self) -> dict[str, Json]:
+        """Return the object whose digest is the contract id."""
         return {
-            "target": TARGET,
-            "wave_size": WAVE_SIZE,
+            **super().identity(),
             "operation": self.operation,
             "family": self.family,
             "constants": dict(self.constants),
@@ -173,9 +169,9 @@ class DenseContract(KernelContract):
     shape: DenseShape
     tactic: str
 
-    def computed(self) -> dict[str, Json]:
-        """Return the shape that is asked for, and the tactic."""
-        return {**self.shape.identity(), "tactic": self.tactic}
+    def identity(self) -> dict[str, Json]:
+        """Return the object whose digest is the contract id."""
+        return {**self.shape.identity(), **super().identity(), "tactic": self.tactic}
 
 
 @dataclass(frozen=True)
@@ -231,11 +227,10 @@ class GoldenContract(KernelContract):
         """Path of the code object inside the engine directory."""
         return f"hsaco/{self.hsaco_name}"
 
-    def computed(self) -> dict[str, Json]:
-        """Return the code object with its kernargs."""
+    def identity(self) -> dict[str, Json]:
+        """Return the object whose digest is the contract id."""
         return {
-            "target": TARGET,
-            "wave_size": WAVE_SIZE,
+            **super().identity(),
             "operation": self.operation,
             "tactic": self.tactic,
             "symbol": self.symbol,

@@ -44,6 +44,11 @@ def first_repeated(values: Iterable[str]) -> str | None:
     return None
 
 
+def quoted(names: Iterable[str]) -> str:
+    """Return names as messages list them."""
+    return ", ".join(f'"{name}"' for name in names)
+
+
 class Fields:
     """One JSON object at ``location`` (file) and ``pointer``; every getter checks the type.
 

@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from netra_build.core.canonical_json import Json
 from netra_build.core.nearest import nearest_hint
-from netra_build.formats.fields import Fields
+from netra_build.formats.fields import Fields, quoted
 from netra_build.formats.vocabulary import DTYPE_BYTES, FORMAT_LAYOUT, SCALE_DTYPES
 
 JOIN_WEIGHTS = "concatenate_output_shards"
@@ -194,4 +194,4 @@ def _scale_steps(scale: ScaleLayout) -> tuple[str, ...]:
 
 
 def _listed(names: tuple[str, ...]) -> str:
-    return ", ".join(f'"{name}"'[:80] for name in names) or "none"
+    return quoted(name[:80] for name in names) or "none"

@@ -9,6 +9,7 @@ from netra_build.core.canonical_json import Json, parse_object
 from netra_build.core.disk import Disk
 from netra_build.core.errors import BadInput
 from netra_build.core.folders import ConfinedRoot
+from netra_build.formats.fields import quoted
 from netra_build.formats.vocabulary import TARGET
 
 MARKER_FILES = ("schemas/netra-model.schema.json", "schemas/netra-engine.schema.json")
@@ -86,8 +87,8 @@ def open_library(disk: Disk, explicit: Path | None, anchors: Iterable[Path]) -> 
         root = explicit.expanduser()
         missing = missing_markers(root, disk)
         if missing:
-            names = ", ".join(f'"{name}"' for name in missing)
-            raise BadInput(f"not a kernel library root: it lacks {names}", location=str(root))
+            fact = f"not a kernel library root: it lacks {quoted(missing)}"
+            raise BadInput(fact, location=str(root))
         return Library(root, disk)
     for anchor in anchors:
         start = anchor.absolute()

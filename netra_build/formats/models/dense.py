@@ -78,14 +78,10 @@ def _tensor_names(spec: Fields, key: str) -> list[str]:
 
 
 def _weight_layout(spec: Fields, configuration: Fields, defaults: DenseDefaults) -> str:
-    for fields, key in (
-        (spec, "kernel_weight_layout"),
-        (spec, "weight_layout"),
-        (configuration, "kernel_weight_layout"),
-    ):
-        if fields.has(key):
-            return fields.text(key)
-    return defaults.weight_layout
+    for key in ("kernel_weight_layout", "weight_layout"):
+        if spec.has(key):
+            return spec.text(key)
+    return configuration.text("kernel_weight_layout", defaults.weight_layout)
 
 
 def _scale_blocks(fields: Fields) -> list[int]:
@@ -99,15 +95,11 @@ def _scale_blocks(fields: Fields) -> list[int]:
 def _check_divisible(spec: Fields, record: Mapping[str, Json]) -> None:
     rows, columns = record["weight_scale_block"]
     block = record["activation_scale_block"]
-    for size, part, word in (
-        ("k", block, "activation"),
-        ("n", rows, "weight"),
-        ("k", columns, "weight"),
-    ):
+    sizes = (("k", block, "activation"), ("n", rows, "weight"), ("k", columns, "weight"))
+    for size, part, word in sizes:
         if record[size] % part:
-            spec.refuse(
-                f"{size} = {record[size]} is not divisible by its {word} scale block {part}"
-            )
+            fact = f"{size} = {record[size]} is not divisible by its {word} scale block {part}"
+            spec.refuse(fact)
     for key in ("input_dtype", "weight_dtype", "output_dtype"):
         if record[key] not in DTYPE_BYTES:
             spec.refuse(f'unknown data type "{record[key]}"', key)
@@ -122,59 +114,44 @@ class DenseBoundary:
 
 
 def expand_dense(
-    name: str,
-    record: Mapping[str, Json],
-    boundary: DenseBoundary | None = None,
+    name: str, record: Mapping[str, Json], boundary: DenseBoundary | None = None
 ) -> tuple[list[Tensor], Operation]:
     """Return the tensors (in their published order) and the operation of one projection."""
     boundary = boundary or DenseBoundary()
-    block = record["activation_scale_block"]
-    rows, columns = record["weight_scale_block"]
     n, k = record["n"], record["k"]
+    rows, columns = record["weight_scale_block"]
     weight = record.get("weight_binding", f"{name}.weight")
-    tensors = []
-    if boundary.inputs is None:
-        activation = (f"{name}.input", f"{name}.input_scale")
-        tensors = [
-            Tensor(
-                activation[0], ("M", k), record["input_dtype"], record["activation_layout"], "input"
-            ),
-            Tensor(
-                activation[1], ("M", k // block), "fp32", record["activation_scale_layout"], "input"
-            ),
-        ]
-    else:
-        activation = boundary.inputs
-    tensors += [
-        Tensor(
-            weight, (n, k), record["weight_dtype"], record["weight_layout"], "weight", None, True
-        ),
-        Tensor(
-            f"{name}.weight_scale",
-            (n // rows, k // columns),
-            "fp32",
-            record["weight_scale_layout"],
-            "weight",
-            None,
-            True,
-        ),
-        Tensor(
-            f"{name}.output",
-            ("M", n),
-            record["output_dtype"],
-            record["output_layout"],
-            boundary.output_role,
-        ),
+    scale = f"{name}.weight_scale"
+    weight_kind = (record["weight_dtype"], record["weight_layout"], "weight", None, True)
+    scale_kind = ("fp32", record["weight_scale_layout"], "weight", None, True)
+    output_kind = (record["output_dtype"], record["output_layout"], boundary.output_role)
+    given = [] if boundary.inputs else _activations(name, record)
+    tensors = [
+        *given,
+        Tensor(weight, (n, k), *weight_kind),
+        Tensor(scale, (n // rows, k // columns), *scale_kind),
+        Tensor(f"{name}.output", ("M", n), *output_kind),
     ]
     operation = Operation(
         name=name,
         kind="dense",
-        inputs=(*activation, weight, f"{name}.weight_scale"),
+        inputs=(*(boundary.inputs or [tensor.name for tensor in given]), weight, scale),
         outputs=(f"{name}.output",),
         attributes=record,
         numerical=_numerical(record),
     )
     return tensors, operation
+
+
+def _activations(name: str, record: Mapping[str, Json]) -> list[Tensor]:
+    """Return the activations of a projection that has its own, with their scales."""
+    k, block = record["k"], record["activation_scale_block"]
+    kind = (record["input_dtype"], record["activation_layout"], "input")
+    scale_kind = ("fp32", record["activation_scale_layout"], "input")
+    return [
+        Tensor(f"{name}.input", ("M", k), *kind),
+        Tensor(f"{name}.input_scale", ("M", k // block), *scale_kind),
+    ]
 
 
 def _numerical(record: Mapping[str, Json]) -> dict[str, Json]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from netra_build.core.canonical_json import Json
-from netra_build.formats.fields import Fields
+from netra_build.formats.fields import Fields, quoted
 from netra_build.formats.models.dense import (
     DenseBoundary,
     DenseDefaults,
@@ -38,14 +38,9 @@ def gemma_graph(model: Fields) -> Graph:
     middle = _middle(configuration, inter, block)
     quantized = (f"{BLOCK}.gated_silu.fp8", f"{BLOCK}.gated_silu.scale")
     down = _projection(configuration, "down_proj", (hidden, inter), quantized, "output")
+    given = (configuration.text("input_dtype"), configuration.text("activation_layout"))
     inputs = [
-        Tensor(
-            HIDDEN[0],
-            ("M", hidden),
-            configuration.text("input_dtype"),
-            configuration.text("activation_layout"),
-            "input",
-        ),
+        Tensor(HIDDEN[0], ("M", hidden), *given, "input"),
         Tensor(HIDDEN[1], ("M", hidden // block), "fp32", "row_major", "input"),
     ]
     return Graph(
@@ -60,8 +55,7 @@ def gemma_graph(model: Fields) -> Graph:
 def _check_configuration(configuration: Fields) -> None:
     missing = [key for key in EXPLICIT_FIELDS if not configuration.has(key)]
     if missing:
-        names = ", ".join(f'"{key}"' for key in missing)
-        configuration.refuse(f"the gemma family needs explicit fields: {names}")
+        configuration.refuse(f"the gemma family needs explicit fields: {quoted(missing)}")
     fact = "activation is not supported by the gemma family"
     configuration.hold_text("activation", "gated_silu", fact)
 
@@ -80,19 +74,12 @@ def _projection(
 def _middle(configuration: Fields, inter: int, block: int) -> tuple[list[Tensor], list[Operation]]:
     """Return the activation and the quantization between the projections."""
     name = f"{BLOCK}.gated_silu"
+    made = (configuration.text("output_dtype"), configuration.text("output_layout"))
+    quantized = (configuration.text("input_dtype"), configuration.text("activation_layout"))
+    quantization = configuration.text("activation_quantization")
     tensors = [
-        Tensor(
-            f"{name}.output",
-            ("M", inter),
-            configuration.text("output_dtype"),
-            configuration.text("output_layout"),
-        ),
-        Tensor(
-            f"{name}.fp8",
-            ("M", inter),
-            configuration.text("input_dtype"),
-            configuration.text("activation_layout"),
-        ),
+        Tensor(f"{name}.output", ("M", inter), *made),
+        Tensor(f"{name}.fp8", ("M", inter), *quantized),
         Tensor(f"{name}.scale", ("M", inter // block), "fp32", "row_major"),
     ]
     activation = Operation(
@@ -108,10 +95,7 @@ def _middle(configuration: Fields, inter: int, block: int) -> tuple[list[Tensor]
         kind="quantize",
         inputs=(f"{name}.output",),
         outputs=(f"{name}.fp8", f"{name}.scale"),
-        attributes={
-            "quantization": configuration.text("activation_quantization"),
-            "scale_block": block,
-        },
+        attributes={"quantization": quantization, "scale_block": block},
         numerical={"amax_order": "block_ascending_fixed", "rounding": "rne_fp8_e4m3"},
     )
     return tensors, [activation, quantize]

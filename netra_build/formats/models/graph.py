@@ -10,7 +10,7 @@ from typing import NoReturn
 
 from netra_build.core.canonical_json import Json, lower
 from netra_build.core.errors import BadInput
-from netra_build.formats.fields import Fields, first_repeated
+from netra_build.formats.fields import Fields, first_repeated, quoted
 from netra_build.formats.vocabulary import DTYPE_BYTES, FORMAT_GRAPH, TENSOR_ROLES
 
 Dimension = int | str
@@ -185,12 +185,10 @@ class _Checker:
         raise BadInput(fact, location=self.location)
 
     def _names(self) -> None:
-        twice = first_repeated(tensor.name for tensor in self.graph.tensors)
-        if twice is not None:
-            self._refuse(f'two tensors are named "{twice}"')
-        twice = first_repeated(operation.name for operation in self.graph.operations)
-        if twice is not None:
-            self._refuse(f'two operations are named "{twice}"')
+        for word, items in (("tensors", self.graph.tensors), ("operations", self.graph.operations)):
+            twice = first_repeated(item.name for item in items)
+            if twice is not None:
+                self._refuse(f'two {word} are named "{twice}"')
 
     def _aliases(self) -> None:
         tensors = self.graph.tensor_by_name
@@ -220,11 +218,8 @@ class _Checker:
 
     def _boundary(self) -> None:
         graph = self.graph
-        for word, names in (
-            ("input", graph.inputs),
-            ("output", graph.outputs),
-            ("state", graph.state),
-        ):
+        words = (("input", graph.inputs), ("output", graph.outputs), ("state", graph.state))
+        for word, names in words:
             for name in names:
                 if name not in graph.tensor_by_name:
                     self._refuse(f'graph {word} "{name}" is not a tensor')
@@ -249,17 +244,14 @@ class _Checker:
         for operation in graph.operations:
             early = sorted({name for name in operation.inputs if name not in ready})
             if early:
-                names = ", ".join(f'"{name}"' for name in early)
-                self._refuse(
-                    f'operation "{operation.name}" consumes tensors before production: {names}'
-                )
+                fact = f'operation "{operation.name}" consumes tensors before production'
+                self._refuse(f"{fact}: {quoted(early)}")
             for name in operation.outputs:
                 self._produce(operation, graph.tensor_by_name[name], producer)
             self._make_ready(ready, operation.outputs)
         never = sorted(name for name in graph.outputs if name not in producer)
         if never:
-            names = ", ".join(f'"{name}"' for name in never)
-            self._refuse(f"graph outputs are never produced: {names}")
+            self._refuse(f"graph outputs are never produced: {quoted(never)}")
 
     def _make_ready(self, ready: set[str], names: Iterable[str]) -> None:
         for name in names:
@@ -274,7 +266,6 @@ class _Checker:
             self._refuse(f'{head} cannot produce the {tensor.role} tensor "{tensor.name}"')
         first = producer.get(tensor.name)
         if first is not None and tensor.role != "state":
-            self._refuse(
-                f'tensor "{tensor.name}" has two producers: "{first}" and "{operation.name}"'
-            )
+            fact = f'tensor "{tensor.name}" has two producers'
+            self._refuse(f'{fact}: "{first}" and "{operation.name}"')
         producer[tensor.name] = operation.name

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 
 from netra_build.core.canonical_json import Json
-from netra_build.formats.fields import Fields
+from netra_build.formats.fields import Fields, quoted
 from netra_build.formats.models.dense import DenseDefaults, dense_attributes, expand_dense
 from netra_build.formats.models.golden_operation import golden_tensors, read_golden_contract
 from netra_build.formats.models.graph import Graph, Operation, Tensor
@@ -14,11 +14,8 @@ from netra_build.formats.vocabulary import EXTERNAL_STATUSES
 
 LAYER_TYPES = ("linear_attention", "full_attention")
 LISTS = (
-    "dense_operations",
-    "layer_dense_operations",
-    "golden_operations",
-    "fixed_operation_templates",
-    "fallback_operations",
+    *("dense_operations", "layer_dense_operations", "golden_operations"),
+    *("fixed_operation_templates", "fallback_operations"),
 )
 FALLBACK_KEYS = (
     "name operation fallback external_status profile_constraints evidence_refs numerical"
@@ -38,8 +35,7 @@ LAYER_LISTS = ("checkpoint_tensors", "checkpoint_scale_tensors")
 def qwen_graph(model: Fields) -> Graph:
     """Return the graph of a Qwen description; raise ``BadInput`` with the list's pointer."""
     if not any(model.value.get(key) for key in LISTS):
-        names = ", ".join(f'"{key}"' for key in LISTS)
-        model.refuse(f"the qwen family needs at least one operation in: {names}")
+        model.refuse(f"the qwen family needs at least one operation in: {quoted(LISTS)}")
     builder = _Builder()
     configuration = model.child("configuration")
     for spec in model.objects("dense_operations", []):
@@ -138,12 +134,9 @@ def _layer_specs(model: Fields, configuration: Fields) -> Iterator[Fields]:
 def _layer_types(configuration: Fields) -> list[str]:
     kinds = configuration.value.get("layer_types")
     if not isinstance(kinds, list) or not kinds or any(k not in LAYER_TYPES for k in kinds):
-        configuration.refuse(
-            "layer operations need a list of layer types",
-            "layer_types",
-            expected=" or ".join(f'"{word}"' for word in LAYER_TYPES),
-            got="another value",
-        )
+        fact, wanted = "layer operations need a list of layer types", '"{}" or "{}"'
+        wanted = wanted.format(*LAYER_TYPES)
+        configuration.refuse(fact, "layer_types", expected=wanted, got="another value")
     key = "layers" if configuration.has("layers") else "num_hidden_layers"
     count = configuration.integer(key)
     fact = "layer count differs from the layer types"
@@ -183,7 +176,7 @@ def _fallback_operation(spec: Fields) -> Operation:
             "operation": spec.text("operation"),
             "fallback": spec.text("fallback"),
             "external_status": spec.word(
-                "external_status", EXTERNAL_STATUSES, "accepted_external_dispatch"
+                "external_status", EXTERNAL_STATUSES, EXTERNAL_STATUSES[0]
             ),
             "profile_constraints": spec.child("profile_constraints", {}).value,
             "evidence_refs": list(spec.texts("evidence_refs", [])),
@@ -204,10 +197,8 @@ def expand_template(template: Fields) -> list[Operation]:
 
 
 def _row_counts(template: Fields) -> list[int]:
-    counts = [
-        template.checked_integer("rows", value, low=1, high=2**31 - 1)
-        for value in template.array("rows")
-    ]
+    given = template.array("rows")
+    counts = [template.checked_integer("rows", rows, low=1, high=2**31 - 1) for rows in given]
     if not counts or any(low >= high for low, high in pairwise(counts)):
         template.refuse("row counts are not a sorted list without repetition", "rows")
     return counts
@@ -242,9 +233,8 @@ def _grid(template: Fields, rows: int) -> list[int]:
     if rows % divisor:
         template.refuse(f"row count {rows} is not divisible by {divisor}", "rows")
     fact = "launch extent has the wrong number of dimensions"
-    sizes = template.sized("launch_grid", 3, fact)
     grid = []
-    for index, size in enumerate(sizes):
+    for index, size in enumerate(template.sized("launch_grid", 3, fact)):
         if isinstance(size, str) and size != "rows":
             hint = 'a grid element is a number or "rows"'
             template.refuse(f'unknown word "{size}"', "launch_grid", index, hint=hint)

@@ -9,9 +9,9 @@ import pytest
 from netra_build.asm.tools.toolchain import Toolchain
 from netra_build.checkasm.mutate.campaign import golden_subject
 from netra_build.core.errors import Refused
-from netra_build.formats.abi import read_abi
 from netra_build.formats.catalogs.catalog import load_catalog
 from netra_build.formats.golden import golden_sources
+from netra_build.formats.launch import read_abi
 from netra_build.formats.library import open_library
 from netra_build.stages.conform import STAGE
 

@@ -13,9 +13,9 @@ from netra_build.checkasm.mutate.judge import Judge, Subject
 from netra_build.checkasm.mutate.mutant import Mutant, Source, Verdict, read_unit
 from netra_build.checkasm.mutate.statements import ordering_mutants
 from netra_build.core.errors import BadInput, Refused
-from netra_build.formats.abi import read_abi
 from netra_build.formats.catalogs.catalog import load_catalog
 from netra_build.formats.golden import golden_sources
+from netra_build.formats.launch import read_abi
 from netra_build.formats.library import open_library
 
 SILU = "moe_silu_quant_decode_m1"

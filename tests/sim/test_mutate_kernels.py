@@ -23,9 +23,9 @@ from netra_build.checkasm.mutate.campaign import (
 from netra_build.checkasm.mutate.document import COLUMNS
 from netra_build.checkasm.mutate.mutant import ORDERING, VALUE, read_unit
 from netra_build.cli.main import main
-from netra_build.formats.abi import read_abi
 from netra_build.formats.catalogs.catalog import load_catalog
 from netra_build.formats.golden import golden_sources
+from netra_build.formats.launch import read_abi
 from netra_build.formats.library import open_library
 
 GOLDEN = Path(__file__).resolve().parent.parent.parent / "golden" / "gfx950"

@@ -11,7 +11,7 @@ import pytest
 from netra_build.checkasm.numerics.suite import entry_of, scenario, stated_tactics
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput
-from netra_build.formats.abi import FOLDER, Limits, read_abi
+from netra_build.formats.launch import ABI_FOLDER, Limits, read_abi
 from netra_build.formats.library import Library
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -21,11 +21,11 @@ LIMITS = {"grid": [1, 1, 1], "values": {"M": 16}, "elements": {"prefix_len": 9}}
 
 def read(tmp_path: Path, limits: object) -> Limits | None:
     """Return the limits of one of our records with others in their place."""
-    record = json.loads((ROOT / FOLDER / f"{TACTIC}.json").read_text())
+    record = json.loads((ROOT / ABI_FOLDER / f"{TACTIC}.json").read_text())
     del record["limits"]
     if limits is not None:
         record["limits"] = limits
-    path = tmp_path / FOLDER / f"{TACTIC}.json"
+    path = tmp_path / ABI_FOLDER / f"{TACTIC}.json"
     path.parent.mkdir(parents=True)
     path.write_text(json.dumps(record))
     abi = read_abi(Library(tmp_path, RealDisk()), TACTIC)
@@ -55,14 +55,14 @@ WRONG = [
 def test_wrong_limits_are_refused(tmp_path: Path, limits: object, message: str) -> None:
     with pytest.raises(BadInput) as refused:
         read(tmp_path, limits)
-    assert str(refused.value).startswith(f"{tmp_path}/{FOLDER}/{TACTIC}.json#/limits{message}")
+    assert str(refused.value).startswith(f"{tmp_path}/{ABI_FOLDER}/{TACTIC}.json#/limits{message}")
 
 
 OURS = [
     (tactic, variant)
     for tactic in stated_tactics()
     for variant in entry_of(tactic).specializations
-    if (ROOT / FOLDER / f"{tactic}.json").is_file()
+    if (ROOT / ABI_FOLDER / f"{tactic}.json").is_file()
 ]
 
 

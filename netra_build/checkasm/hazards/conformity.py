@@ -8,7 +8,7 @@ from typing import Any
 from netra_build.asm.objects.code_object import CodeObject, kernel_and_metadata
 from netra_build.asm.objects.descriptor import SGPR_GRANULE, KernelDescriptor
 from netra_build.asm.objects.metadata import ArgumentMetadata, KernelMetadata
-from netra_build.formats.abi import KernelAbi
+from netra_build.formats.launch import KernelAbi
 
 MACHINE_GFX950 = 0x4F
 """EF_AMDGPU_MACH of gfx950, the low byte of the ELF flags."""

@@ -15,9 +15,9 @@ from netra_build.core.canonical_json import pretty_bytes
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import EXIT_DONE, BadInput, ToolchainFailed
 from netra_build.core.nearest import nearest_hint
-from netra_build.formats.abi import read_abi
 from netra_build.formats.catalogs.catalog import load_catalog
 from netra_build.formats.golden import ROOT, GoldenSource, golden_sources
+from netra_build.formats.launch import read_abi
 from netra_build.formats.library import Library
 from netra_build.formats.vocabulary import TARGET
 from netra_build.plan.instances import MACHINE_LINES, default_macro_symbols

@@ -10,7 +10,7 @@ from netra_build.core.canonical_json import Json, parse_object, stable_hash
 from netra_build.core.disk import Disk
 from netra_build.formats.fields import Fields
 from netra_build.formats.library import MARKER_FILES, Library
-from netra_build.formats.models.gemma import gemma_graph
+from netra_build.formats.models.dense import gemma_graph
 from netra_build.formats.models.graph import Graph, check_graph, read_graph
 from netra_build.formats.models.qwen import LISTS, qwen_graph
 from netra_build.formats.schema_subset import check_document

@@ -26,7 +26,6 @@ from netra_build.formats.build_recipe import (
 from netra_build.formats.catalogs.catalog import load_catalog
 from netra_build.formats.catalogs.tactic import FixedTactic
 from netra_build.formats.golden import ROOT as GOLDEN_ROOT
-from netra_build.formats.launch import KernelAbi, read_abi
 from netra_build.formats.library import Library
 from netra_build.formats.plan import EnginePlan, OperationPlan
 from netra_build.plan.instances import find_tactic, refuse_unpinned, tactic_id, unpinned

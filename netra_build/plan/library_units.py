@@ -9,8 +9,6 @@ from netra_build.build.graph.actions import Root
 from netra_build.core.canonical_json import Json, canonical_text
 from netra_build.core.errors import BadInput, EvidenceIncomplete
 from netra_build.core.nearest import nearest_hint
-from netra_build.formats.abi import FOLDER as ABI_FOLDER
-from netra_build.formats.abi import KernelAbi, read_abi
 from netra_build.formats.build_recipe import (
     GOLDEN_REQUIRED,
     EngineRecipe,
@@ -20,6 +18,7 @@ from netra_build.formats.catalogs.tactic import Catalog, FixedTactic
 from netra_build.formats.deployment import MemberRecipe
 from netra_build.formats.evidence import has_evidence, require_evidence
 from netra_build.formats.golden import GoldenSource, golden_sources, match_golden
+from netra_build.formats.launch import ABI_FOLDER, KernelAbi, read_abi
 from netra_build.formats.library import Library
 from netra_build.formats.plan import EnginePlan, KernelInstance
 from netra_build.plan.instances import (

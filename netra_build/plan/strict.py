@@ -8,9 +8,9 @@ from typing import Any, NoReturn
 
 from netra_build.core.canonical_json import Json
 from netra_build.core.errors import BadInput
-from netra_build.formats.abi import AbiArgument, KernelAbi, read_abi
 from netra_build.formats.catalogs.tactic import Catalog
 from netra_build.formats.contracts import FixedContract
+from netra_build.formats.launch import AbiArgument, KernelAbi, read_abi
 from netra_build.formats.library import Library
 from netra_build.formats.models.graph import Dimension
 from netra_build.formats.plan import EnginePlan, OperationPlan

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from netra_build.build.graph.actions import Place, Root
 from netra_build.checkasm.numerics.suite import stated_tactics
 from netra_build.core.canonical_json import Json
-from netra_build.formats.abi import KernelAbi
 from netra_build.formats.golden import GoldenSource
+from netra_build.formats.launch import KernelAbi
 from netra_build.formats.plan import KernelInstance
 from netra_build.plan.golden import GoldenObject
 from netra_build.plan.instances import tactic_id

@@ -34,9 +34,9 @@ from netra_build.checkasm.mutate.report import Result
 from netra_build.checkasm.mutate.statements import declared_mutants, ordering_mutants
 from netra_build.checkasm.mutate.value import value_mutants
 from netra_build.core.errors import NetraError
-from netra_build.formats.abi import KernelAbi
 from netra_build.formats.catalogs.tactic import FixedTactic
 from netra_build.formats.golden import GoldenSource
+from netra_build.formats.launch import KernelAbi
 
 SAMPLE = 200
 MUTANTS_PER_TURN = 4

@@ -1,1 +1,21 @@
-"""Commands that check, run and mutate kernels."""
+"""Commands that say whether something is right, each with exit code 1 for a no.
+
+``check``
+    Static checks of a code object: waits, hazards, registers, kernargs.
+``simulate``
+    One launch in the functional model, with every dynamic check on.
+``mutate``
+    Small faults seeded into a kernel, and which check catches each.
+``golden_accept``
+    The digests of a golden source after it was edited by hand.
+``evidence_add``, ``promote``
+    Evidence about kernels, and the maturity that it carries.
+``verify``
+    A release: signature, every digest and every claim, and the page made again.
+``reproduce``
+    A release made again from its sources, compared byte by byte.
+
+What needs numpy (``simulate``, ``mutate``) imports it when it runs, and says what to install when
+it is missing. The checks themselves lie in ``checkasm/`` and ``inspect/validate/``. Start with
+``check``.
+"""

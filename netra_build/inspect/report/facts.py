@@ -69,22 +69,32 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class ObjectFacts:
-    """One code object, or one that was planned and is not here (``size_bytes`` is None)."""
+class PlannedObject:
+    """What the product's documents say of a code object before it is opened."""
 
     stem: str
-    name: str
-    size_bytes: int | None
-    text_sha256: str | None
     tactics: tuple[str, ...]
     maturity: str
     is_selected: bool
-    is_brought: bool
-    sources: tuple[str, ...]
-    templates: tuple[str, ...]
+    is_brought: bool = False
+    sources: tuple[str, ...] = ()
+    templates: tuple[str, ...] = ()
+    closure_sha256: str = ""
+    computational_identity: str = ""
+
+    @property
+    def name(self) -> str:
+        """Name of the file in the product."""
+        return f"hsaco/{self.stem}.hsaco"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ObjectFacts(PlannedObject):
+    """One code object, or one that was planned and is not here (``size_bytes`` is None)."""
+
+    size_bytes: int | None
+    text_sha256: str | None
     goldens: tuple[str, ...]
-    closure_sha256: str
-    computational_identity: str
     equivalence: Claim
     checks: Claim
     findings: tuple[Finding, ...]

@@ -55,6 +55,7 @@ def read_scores(document: bytes, location: str) -> Scores:
         raise BadInput("file has too many lines", location=location, expected=MAX_LINES)
     scores: Scores = {}
     columns: list[str] = []
+    is_of_scores = False
     for line in lines:
         if not line.lstrip().startswith("|"):
             if scores:
@@ -64,13 +65,10 @@ def read_scores(document: bytes, location: str) -> Scores:
         cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
         if not columns:
             columns = cells
-        elif _is_of_scores(columns) and len(cells) == len(columns) and not _is_rule(cells):
+            is_of_scores = cells[0] in NAMES and "score" in cells[-1]
+        elif is_of_scores and len(cells) == len(columns) and not _is_rule(cells):
             scores[cells[0].strip("`")] = tuple(zip(columns[1:], cells[1:], strict=True))
     return scores
-
-
-def _is_of_scores(columns: list[str]) -> bool:
-    return columns[0] in NAMES and "score" in columns[-1]
 
 
 def _is_rule(cells: list[str]) -> bool:

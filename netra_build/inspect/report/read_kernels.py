@@ -6,7 +6,6 @@ A report counts only for the ``.text`` that it names: one of other code is shown
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from netra_build.asm.objects.code_object import (
     CodeObject,
@@ -28,6 +27,7 @@ from netra_build.inspect.report.facts import (
     KernelFacts,
     Launch,
     ObjectFacts,
+    PlannedObject,
     counted,
     grouped,
 )
@@ -37,26 +37,6 @@ Files = Mapping[str, bytes]
 IDENTICAL = "identical"
 NOT_BUILT = Claim(OPEN, "not built", "The code object is not here.")
 OTHER_CODE = Claim(REFUTED, "of other code", "The report speaks of another .text than this one.")
-
-
-@dataclass(frozen=True)
-class PlannedObject:
-    """What the product's documents say of a code object before it is opened."""
-
-    stem: str
-    tactics: tuple[str, ...]
-    maturity: str
-    is_selected: bool
-    is_brought: bool = False
-    sources: tuple[str, ...] = ()
-    templates: tuple[str, ...] = ()
-    closure_sha256: str = ""
-    computational_identity: str = ""
-
-    @property
-    def name(self) -> str:
-        """Name of the file in the product."""
-        return f"hsaco/{self.stem}.hsaco"
 
 
 def document(files: Files, name: str) -> Fields | None:
@@ -72,19 +52,10 @@ def object_facts(files: Files, planned: PlannedObject) -> ObjectFacts:
     checks = document(files, f"{stem}.checks.json")
     golden = f"generated/golden/{planned.stem}"
     return ObjectFacts(
-        stem=planned.stem,
-        name=planned.name,
+        **vars(planned),
         size_bytes=None if code is None else len(code.data),
         text_sha256=text_sha256,
-        tactics=planned.tactics,
-        maturity=planned.maturity,
-        is_selected=planned.is_selected,
-        is_brought=planned.is_brought,
-        sources=planned.sources,
-        templates=planned.templates,
-        goldens=tuple(n for n in files if n in (f"{golden}.s",) or _is_member(n, golden)),
-        closure_sha256=planned.closure_sha256,
-        computational_identity=planned.computational_identity,
+        goldens=tuple(n for n in files if n == f"{golden}.s" or _is_numbered(n, golden, ".s")),
         equivalence=equivalence_claim(document(files, f"{stem}.equivalence.json"), text_sha256),
         checks=checks_claim(checks, text_sha256),
         findings=() if checks is None else tuple(map(_finding, checks.objects("findings"))),
@@ -92,10 +63,10 @@ def object_facts(files: Files, planned: PlannedObject) -> ObjectFacts:
     )
 
 
-def _is_member(name: str, stem: str) -> bool:
-    """Tell whether a name is ``STEM.NUMBER.s``, a member of an object of several."""
-    middle = name.removeprefix(f"{stem}.").removesuffix(".s")
-    return name == f"{stem}.{middle}.s" and middle.isdecimal()
+def _is_numbered(name: str, stem: str, suffix: str) -> bool:
+    """Tell whether a name is ``STEM.NUMBER.SUFFIX``, of a member of an object of several."""
+    middle = name.removeprefix(f"{stem}.").removesuffix(suffix)
+    return name == f"{stem}.{middle}{suffix}" and middle.isdecimal()
 
 
 def equivalence_claim(report: Fields | None, text_sha256: str | None) -> Claim:
@@ -167,14 +138,9 @@ def _kernels(files: Files, planned: PlannedObject, code: CodeObject) -> tuple[Ke
 def _numeric_reports(files: Files, stem: str) -> dict[str, Fields]:
     """Return the numeric reports of an object by the symbol that they speak of."""
     names = [f"metadata/{stem}.numerics.json"]
-    names += [n for n in files if _is_numbered(n, f"metadata/{stem}.")]
+    names += [n for n in files if _is_numbered(n, f"metadata/{stem}", ".numerics.json")]
     reports = (report for name in names if (report := document(files, name)) is not None)
     return {report.text("symbol"): report for report in reports}
-
-
-def _is_numbered(name: str, head: str) -> bool:
-    middle = name.removeprefix(head).removesuffix(".numerics.json")
-    return name == f"{head}{middle}.numerics.json" and middle.isdecimal()
 
 
 def _kernel(

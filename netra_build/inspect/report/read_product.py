@@ -12,8 +12,14 @@ from netra_build.core.digests import sha256_hex
 from netra_build.core.errors import BadInput
 from netra_build.formats.fields import Fields
 from netra_build.formats.vocabulary import EXECUTE_KERNEL, TARGET
-from netra_build.inspect.report.facts import FileFacts, OperationFacts, ReportFacts, SealFacts
-from netra_build.inspect.report.read_kernels import Files, PlannedObject, document, object_facts
+from netra_build.inspect.report.facts import (
+    FileFacts,
+    OperationFacts,
+    PlannedObject,
+    ReportFacts,
+    SealFacts,
+)
+from netra_build.inspect.report.read_kernels import Files, document, object_facts
 from netra_build.release.layout import PAGE
 from netra_build.stages.seal_engine import seal_digest
 

@@ -1,13 +1,14 @@
-"""The mutation score of every specialization: the committed table, and samples judged again.
+"""The mutation score of every specialization: the committed record, and samples judged again.
 
 A run of every day judges a few mutants of the kernels that are quick to judge, and the whole sample
-of the quickest; with ``--full`` every row of the table must come out as it stands there. What
-survives has to stand, with the argument why, in ``docs/mutation.md``.
+of the quickest; with ``--full`` every row of the record must come out as it stands there. What
+survives has to stand there, with the argument why; ``docs/mutation.md`` shows both.
 """
 
 from __future__ import annotations
 
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,7 @@ from netra_build.checkasm.mutate.campaign import (
     golden_subject,
     run_campaign,
 )
-from netra_build.checkasm.mutate.document import COLUMNS
+from netra_build.checkasm.mutate.document import RECORD, Record, read_record, rendered
 from netra_build.checkasm.mutate.mutant import ORDERING, VALUE, read_unit
 from netra_build.cli.main import main
 from netra_build.formats.catalogs.catalog import load_catalog
@@ -41,81 +42,51 @@ QUICKEST = ("attention_splitseq_prepare",)
 ORDERING_BAR, VALUE_BAR = 97.0, 95.0
 SAMPLED = 200
 
-ROW = re.compile(r"^\| `([a-z0-9_/]+)` \| (.+) \|$", re.MULTILINE)
-ARGUMENT = re.compile(r"\| `([a-z0-9_ ]+)` \| `(.+)` \| (.+) \|")
-
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Judge all kernels again when every case was asked for, else the quickest one."""
     if "again" in metafunc.fixturenames:
         is_full = metafunc.config.getoption("--full")
-        judged = rows((GOLDEN.parent.parent / "docs/mutation.md").read_text(encoding="utf-8"))
-        metafunc.parametrize("again", sorted(judged) if is_full else QUICKEST)
+        metafunc.parametrize("again", LABELS if is_full else QUICKEST)
 
 
 @pytest.fixture(scope="module")
-def document(root: Path) -> str:
-    """Return the document with the tables and the arguments."""
-    return (root / "docs/mutation.md").read_text(encoding="utf-8")
+def record(root: Path) -> Record:
+    """Return the scores, the survivors and the arguments."""
+    return read_record((root / RECORD).read_bytes(), RECORD)
 
 
-def between(document: str, name: str) -> str:
-    """Return what stands between two markers."""
-    return document.split(f"<!-- {name} -->\n")[1].split(f"<!-- end of {name} -->")[0]
+def arguments(record: Record, tactic: str) -> list[str]:
+    """Return the patterns of the mutants that the record argues about for one tactic."""
+    return [one.pattern for one in record.arguments if tactic in one.tactics]
 
 
-def rows(document: str) -> dict[str, dict[str, str]]:
-    """Return the cells of the table by column, by specialization."""
-    found = ROW.findall(between(document, "scores"))
-    return {
-        label: dict(zip(COLUMNS[1:], cells.split(" | "), strict=True)) for label, cells in found
-    }
+def test_every_specialization_has_a_row_over_the_bars(record: Record) -> None:
+    assert sorted(record.kernels) == LABELS
+    for label, row in record.kernels.items():
+        wanted = row.value_mutants - row.equivalent
+        assert row.ordering_caught / row.ordering_mutants >= ORDERING_BAR / 100, label
+        assert row.value_caught / wanted >= VALUE_BAR / 100, label
+        assert wanted - row.value_caught == len(row.survivors), label
+        assert row.ordering_per_mille == 1000 * row.ordering_caught // row.ordering_mutants
+        assert row.value_per_mille == 1000 * row.value_caught // wanted
+        assert row.possible >= row.value_mutants >= SAMPLED, label
 
 
-def arguments(document: str, tactic: str) -> list[str]:
-    """Return the patterns of the mutants that the document argues about for one tactic."""
-    found = ARGUMENT.findall(document)
-    return [pattern.replace("\\|", "|") for names, pattern, _ in found if tactic in names.split()]
+def test_the_document_shows_the_record(root: Path, record: Record) -> None:
+    document = (root / "docs/mutation.md").read_text(encoding="utf-8")
+    assert rendered(document, record) == document
+    assert (root / RECORD).read_bytes() == record.data()
 
 
-def listed(document: str) -> dict[str, list[str]]:
-    """Return the listed survivors without their lines, by specialization."""
-    lists = {}
-    for part in between(document, "survivors").split("\n### ")[1:]:
-        label, _, rest = part.partition("\n")
-        lines = rest.split("```\n")[1].strip().split("\n")
-        lists[label] = [line.partition(": ")[2] for line in lines]
-    return lists
+def test_every_listed_survivor_has_its_argument(record: Record) -> None:
+    for label, row in record.kernels.items():
+        patterns = arguments(record, label.partition("/")[0])
+        for one in row.survivors:
+            assert any(re.fullmatch(p, one.text) for p in patterns), f"{label}: {one.text}"
 
 
-def test_every_specialization_has_a_row_over_the_bars(document: str) -> None:
-    table = rows(document)
-    assert sorted(table) == LABELS
-    survivors = listed(document)
-    for label, row in table.items():
-        number = {name: int(cell) for name, cell in row.items() if cell.isdecimal()}
-        for group, bar in (("ordering", ORDERING_BAR), ("value", VALUE_BAR)):
-            score = float(row[f"{group} score"].removesuffix(" %"))
-            assert score >= bar, (label, group)
-            wanted = number["ordering mutants"]
-            if group == "value":
-                wanted = number["value mutants"] - number["equivalent"]
-                assert wanted - number["value caught"] == len(survivors.get(label, [])), label
-            assert int(1000 * number[f"{group} caught"] / wanted) == round(10 * score), label
-        assert number["value mutants"] >= SAMPLED, label
-        assert number["of possible"] >= number["value mutants"]
-        by_check = COLUMNS[COLUMNS.index("equivalent") + 1 : COLUMNS.index("value caught")]
-        assert sum(number[check] for check in by_check) == number["value caught"], label
-
-
-def test_every_listed_survivor_has_its_argument(document: str) -> None:
-    for label, survivors in listed(document).items():
-        patterns = arguments(document, label.partition("/")[0])
-        for text in survivors:
-            assert any(re.fullmatch(one, text) for one in patterns), f"{label}: {text}"
-
-
-def test_every_argument_speaks_of_a_mutant(root: Path, document: str) -> None:
+def test_every_argument_speaks_of_a_mutant(root: Path, record: Record) -> None:
     """An argument about code that is not there any more has to go."""
     texts: dict[str, list[str]] = {}
     for label in LABELS:
@@ -123,15 +94,15 @@ def test_every_argument_speaks_of_a_mutant(root: Path, document: str) -> None:
         mutants = choose_mutants(source, Plan(sample=None))[0]
         found = [f"{one.kind}: {one.change()}" for one in mutants]
         texts.setdefault(label.partition("/")[0], []).extend(found)
-    for names, pattern, _ in ARGUMENT.findall(document):
-        compiled = re.compile(pattern.replace("\\|", "|"))
-        for tactic in names.split():
-            assert any(compiled.fullmatch(text) for text in texts[tactic]), (tactic, pattern)
+    for argument in record.arguments:
+        compiled = re.compile(argument.pattern)
+        for tactic in argument.tactics:
+            assert any(map(compiled.fullmatch, texts[tactic])), (tactic, argument.pattern)
 
 
 @pytest.mark.parametrize("label", QUICK)
 def test_what_survives_is_argued_about(
-    root: Path, toolchain: Toolchain, document: str, label: str, is_full: bool
+    root: Path, toolchain: Toolchain, record: Record, label: str, is_full: bool
 ) -> None:
     library = open_library(toolchain.disk, root, ())
     (golden,) = golden_sources(library, label)
@@ -146,18 +117,21 @@ def test_what_survives_is_argued_about(
     assert ordering.caught > 0
     assert value.caught > 0
     texts = [f"{one.mutant.kind}: {one.mutant.change()}" for one in result.survivors()]
-    patterns = arguments(document, label)
+    patterns = arguments(record, label)
     assert [one for one in texts if not any(re.fullmatch(p, one) for p in patterns)] == []
 
 
 def test_the_table_comes_out_again(
-    root: Path, document: str, tmp_path: Path, again: str, capsys: pytest.CaptureFixture[str]
+    root: Path, tmp_path: Path, again: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The documented command, on a copy of the document, changes nothing."""
-    copy = tmp_path / "mutation.md"
-    copy.write_text(document, encoding="utf-8")
+    """The documented command, on copies of record and document, changes neither."""
+    document, kept = tmp_path / "mutation.md", tmp_path / "mutation.json"
+    shutil.copy(root / "docs/mutation.md", document)
+    shutil.copy(root / RECORD, kept)
     tactic, _, variant = again.partition("/")
-    words = ["mutate", tactic, "--document", str(copy), "--library-root", str(root), "--jobs", "1"]
+    words = ["mutate", tactic, "--document", str(document), "--record", str(kept)]
+    words += ["--library-root", str(root), "--jobs", "1"]
     assert main([*words, "--variant", variant]) == 0
-    assert capsys.readouterr().out == f"{copy}: 1 kernels\n"
-    assert copy.read_text(encoding="utf-8") == document
+    assert capsys.readouterr().out == f"{document}: 1 kernels\n"
+    assert document.read_bytes() == (root / "docs/mutation.md").read_bytes()
+    assert kept.read_bytes() == (root / RECORD).read_bytes()

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from netra_build.checkasm.mutate.document import updated
+from netra_build.checkasm.mutate.document import Argument, Record, label_of, read_record, rendered
 from netra_build.checkasm.mutate.mutant import Mutant, Verdict, read_unit
 from netra_build.checkasm.mutate.report import Result
 from netra_build.checkasm.mutate.statements import declared_mutants
@@ -76,8 +76,8 @@ EMPTY = """# Title
 
 Between.
 
-<!-- survivors -->
-<!-- end of survivors -->
+<!-- arguments -->
+<!-- end of arguments -->
 The end.
 """
 HEAD = (
@@ -99,28 +99,63 @@ def result(label: str, *checks: str) -> Result:
 
 ROW_B = "| `b` | 1 | 1 | 100.0 % | 2 | 9 | 0 | 0 | 0 | 0 | 0 | 0 | 1 | 0 | 0 | 1 | 50.0 % |\n"
 ROW_A = "| `a/x` | 1 | 1 | 100.0 % | 2 | 9 | 0 | 0 | 0 | 0 | 0 | 1 | 1 | 0 | 0 | 2 | 100.0 % |\n"
-LIST_B = "### b\n\n```\n4: register: v_mov_b32 v1, v2 -> v_mov_b32 v1, v4\n```\n"
+ARGUMENTS = """| kernel | survivors | verdict and argument |
+|---|---|---|
+| `b a` | `register: v_mov_b32 v1, (v2\\|v3) -> .*` | Equivalent. Nobody reads it. |
+"""
+NOTHING = Record({}, (Argument(("b", "a"), "register: v_mov_b32 v1, (v2|v3) -> .*",
+                               "Equivalent. Nobody reads it."),))  # fmt: skip
 
 
-def test_rows_and_lists_are_put_between_the_markers() -> None:
-    text = updated(EMPTY, [result("b", "numerics", "")])
+def test_a_record_is_put_between_the_markers() -> None:
+    record = NOTHING.with_results([result("b", "numerics", "")])
+    text = rendered(EMPTY, record)
     assert text == (
         f"# Title\n\n<!-- scores -->\n\n{HEAD}{ROW_B}\n<!-- end of scores -->\n\nBetween.\n\n"
-        f"<!-- survivors -->\n\n{LIST_B}\n<!-- end of survivors -->\nThe end.\n"
+        f"<!-- arguments -->\n\n{ARGUMENTS}\n<!-- end of arguments -->\nThe end.\n"
     )
     # The same again changes nothing; another kernel's row comes in its order.
-    assert updated(text, [result("b", "numerics", "")]) == text
-    both = updated(text, [result("a/x", "numerics", "dynamic")])
-    assert f"{HEAD}{ROW_A}{ROW_B}\n" in both
-    assert both.count("###") == 1
+    assert record.with_results([result("b", "numerics", "")]) == record
+    assert rendered(text, record) == text
+    both = record.with_results([result("a/x", "numerics", "dynamic")])
+    assert f"{HEAD}{ROW_A}{ROW_B}\n" in rendered(text, both)
+
+
+def test_a_record_lists_survivors_and_is_read_as_it_was_written() -> None:
+    record = NOTHING.with_results(
+        [result("b", "numerics", ""), result("a/x", "numerics", "static")]
+    )
+    (survivor,) = record.kernels["b"].survivors
+    assert (survivor.line, survivor.text) == (4, "register: v_mov_b32 v1, v2 -> v_mov_b32 v1, v4")
+    assert record.kernels["a/x"].survivors == ()
+    assert read_record(record.data(), "r") == record
     # A survivor that is caught now leaves its list.
-    assert "###" not in updated(both, [result("b", "numerics", "dynamic")])
+    caught = record.with_results([result("b", "numerics", "dynamic")])
+    assert caught.kernels["b"].survivors == ()
+    assert label_of(result("a/x", "static", "static")) == "a/x"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("mutation-scores-1", "mutation-scores-2", 'r#/format: record has an unknown format; '
+         'expected "netra-mutation-scores-1", got "netra-mutation-scores-2"'),
+        ('"line": 4', '"line": "4"', "r#/kernels/b/survivors/0/line: value has the wrong type; "
+         "expected integer, got string"),
+        ('"numerics": 1', '"numbers": 1', 'r#/kernels/b/caught_by: unknown key "numbers"'),
+    ],
+)  # fmt: skip
+def test_a_wrong_record_is_refused(old: str, new: str, message: str) -> None:
+    data = NOTHING.with_results([result("b", "numerics", "")]).data().decode()
+    with pytest.raises(BadInput) as refused:
+        read_record(data.replace(old, new).encode(), "r")
+    assert str(refused.value).partition("\nhint")[0] == message
 
 
 @pytest.mark.parametrize("marker", [line for line in EMPTY.split("\n") if line[:4] == "<!--"])
 def test_a_document_without_its_markers_is_refused(marker: str) -> None:
     with pytest.raises(BadInput) as refused:
-        updated(EMPTY.replace(f"{marker}\n", ""), [])
-    name = "scores" if "scores" in marker else "survivors"
+        rendered(EMPTY.replace(f"{marker}\n", ""), NOTHING)
+    name = "scores" if "scores" in marker else "arguments"
     wanted = f'document has no lines "<!-- {name} -->" and "<!-- end of {name} -->"'
     assert str(refused.value) == wanted

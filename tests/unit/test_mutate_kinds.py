@@ -12,11 +12,9 @@ from netra_build.checkasm.mutate.mutant import (
     SUMMARY_BY_KIND,
     VALUE,
     Mutant,
+    Parts,
     choose,
     read_unit,
-)
-from netra_build.checkasm.mutate.operands import (
-    Parts,
     register_neighbours,
     same_base,
     split_instruction,

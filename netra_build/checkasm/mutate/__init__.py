@@ -4,7 +4,7 @@ It may import ``core``, ``asm``, ``formats`` and the rest of ``checkasm``. In re
 
 - ``mutant``: a unit as statements, one fault of it, the kinds of faults, the verdict on a fault.
 - ``statements``: faults of whole statements: waits, wait states, barriers, descriptor, metadata.
-- ``operands``, ``value``: an instruction in its parts, and faults of these: registers, constants,
+- ``value``: faults of the parts of an instruction: registers, constants,
   conditions, lanes, deletions.
 - ``guards``: guards of a template, taken out one at a time.
 - ``judge``: one mutant before every check, in the order of their cost. Start here.

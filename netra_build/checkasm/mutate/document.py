@@ -1,34 +1,120 @@
-"""The scores and the survivors of every specialization, as tables in a document.
+"""Scores, survivors and arguments about survivors: a record, and the tables that show it.
 
-Two pairs of marker lines hold them. A run replaces the rows of the kernels that it judged; the
-rest of the document is an author's.
+A run replaces what the record says of the kernels that it judged. Two pairs of marker lines hold
+the tables of a document; the rest of it is an author's.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 
 from netra_build.checkasm.mutate.mutant import CHECKS, ORDERING, VALUE
-from netra_build.checkasm.mutate.report import Result
+from netra_build.checkasm.mutate.report import Result, markdown_table, per_mille_of, percent
+from netra_build.core.canonical_json import lower, parse_object, pretty_bytes
 from netra_build.core.errors import BadInput
+from netra_build.formats.fields import Fields
+
+FORMAT = "netra-mutation-scores-1"
+RECORD = "evidence/gfx950/mutation.json"
+"""Library name of the record."""
 
 SCORES = ("<!-- scores -->", "<!-- end of scores -->")
-SURVIVORS = ("<!-- survivors -->", "<!-- end of survivors -->")
+ARGUMENTS = ("<!-- arguments -->", "<!-- end of arguments -->")
 # What reads the table elsewhere takes the first column for the kernel, the last for its score.
 COLUMNS = (
-    "specialization",
-    "ordering mutants",
-    "ordering caught",
-    "ordering score",
-    "value mutants",
-    "of possible",
-    "equivalent",
-    *CHECKS,
-    "value caught",
-    "value score",
+    *("specialization", "ordering mutants", "ordering caught", "ordering score", "value mutants"),
+    *("of possible", "equivalent", *CHECKS, "value caught", "value score"),
 )
-_LABEL = re.compile(r"\| `([a-z0-9_/]+)` \|")
+_COUNTS = ("ordering_mutants", "ordering_caught", "value_mutants", "possible", "equivalent")
+
+
+@dataclass(frozen=True)
+class Survivor:
+    """A mutant that nothing flags and nothing proves harmless."""
+
+    line: int
+    kind: str
+    change: str
+
+    @property
+    def text(self) -> str:
+        """What the pattern of an argument has to match."""
+        return f"{self.kind}: {self.change}"
+
+
+@dataclass(frozen=True)
+class KernelScore:
+    """One specialization; ``ordering_mutants`` leaves out proven equivalents, ``value_mutants``
+    not. ``possible`` value mutants could have been made."""
+
+    ordering_mutants: int
+    ordering_caught: int
+    value_mutants: int
+    possible: int
+    equivalent: int
+    caught_by: Mapping[str, int]
+    survivors: tuple[Survivor, ...]
+
+    @property
+    def value_caught(self) -> int:
+        """Value mutants that some check flags."""
+        return sum(self.caught_by.values())
+
+    @property
+    def ordering_per_mille(self) -> int:
+        """Caught ordering mutants of a thousand, rounded down."""
+        return per_mille_of(self.ordering_caught, self.ordering_mutants)
+
+    @property
+    def value_per_mille(self) -> int:
+        """The same of value mutants that are not proven equivalent."""
+        return per_mille_of(self.value_caught, self.value_mutants - self.equivalent)
+
+    def cells(self) -> tuple[str, ...]:
+        """Return the cells of ``COLUMNS`` behind the first one."""
+        counts = [str(getattr(self, name)) for name in _COUNTS]
+        caught = [str(self.caught_by.get(check, 0)) for check in CHECKS]
+        ordering, value = percent(self.ordering_per_mille), percent(self.value_per_mille)
+        return (*counts[:2], ordering, *counts[2:], *caught, str(self.value_caught), value)
+
+
+@dataclass(frozen=True)
+class Argument:
+    """Why survivors of some tactics stay: ``pattern`` matches the whole text of each of them."""
+
+    tactics: tuple[str, ...]
+    pattern: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Record:
+    """What is known of all specializations, by tactic or tactic and variant."""
+
+    kernels: Mapping[str, KernelScore]
+    arguments: tuple[Argument, ...]
+
+    def data(self) -> bytes:
+        """Return the record as it is kept."""
+        return pretty_bytes({"format": FORMAT, **lower(self)})
+
+    def with_results(self, results: Iterable[Result]) -> Record:
+        """Return the record with what a run has found."""
+        return replace(self, kernels={**self.kernels, **{label_of(r): _score(r) for r in results}})
+
+
+def read_record(data: bytes, location: str) -> Record:
+    """Return a record; ``BadInput`` for anything else."""
+    fields = Fields(parse_object(data, location), location)
+    fields.close("format kernels arguments")
+    fields.hold_text("format", FORMAT, "record has an unknown format")
+    kernels = fields.child("kernels")
+    arguments = fields.objects("arguments")
+    return Record(
+        {label: _read_score(kernels.child(label)) for label in kernels.value},
+        tuple(Argument(a.texts("tactics"), a.text("pattern"), a.text("text")) for a in arguments),
+    )
 
 
 def label_of(result: Result) -> str:
@@ -36,81 +122,51 @@ def label_of(result: Result) -> str:
     return result.name.removeprefix("golden/gfx950/").removesuffix("/kernel.s")
 
 
-def updated(document: str, results: Sequence[Result]) -> str:
-    """Return the document with the rows and lists of these results; ``BadInput`` without markers.
+def rendered(document: str, record: Record) -> str:
+    """Return the document with the tables of a record; ``BadInput`` without markers."""
+    scores = [(f"`{label}`", *record.kernels[label].cells()) for label in sorted(record.kernels)]
+    arguments = [
+        (f"`{' '.join(a.tactics)}`", f"`{a.pattern}`".replace("|", "\\|"), a.text)
+        for a in record.arguments
+    ]
+    document = _between(document, SCORES, markdown_table(COLUMNS, scores))
+    heading = ("kernel", "survivors", "verdict and argument")
+    return _between(document, ARGUMENTS, markdown_table(heading, arguments))
 
-    Rows and lists are in the order of their labels.
-    """
-    rows = {label_of(one): _row(one) for one in results}
-    lists = {label_of(one): _survivors(one) for one in results}
-    document = _between(document, SCORES, _table({**_rows(_inside(document, SCORES)), **rows}))
-    old = _lists(_inside(document, SURVIVORS))
-    return _between(document, SURVIVORS, "\n".join(_filled({**old, **lists})))
+
+def _score(result: Result) -> KernelScore:
+    ordering, value = result.score(ORDERING), result.score(VALUE)
+    return KernelScore(
+        ordering_mutants=ordering.made - ordering.equivalent,
+        ordering_caught=ordering.caught,
+        value_mutants=value.made,
+        possible=sum(result.possible[kind] for kind in VALUE),
+        equivalent=value.equivalent,
+        caught_by={check: value.caught_by[check] for check in CHECKS if value.caught_by[check]},
+        survivors=tuple(
+            Survivor(one.mutant.line, one.mutant.kind, one.mutant.change())
+            for one in result.survivors()
+        ),
+    )
 
 
-def _inside(document: str, markers: tuple[str, str]) -> str:
-    """Return what stands between two marker lines."""
-    first, last = (document.find(f"{marker}\n") for marker in markers)
-    if first < 0 or last < 0:
-        raise BadInput(f'document has no lines "{markers[0]}" and "{markers[1]}"')
-    return document[first + len(markers[0]) + 1 : last]
+def _read_score(fields: Fields) -> KernelScore:
+    caught = fields.child("caught_by")
+    caught.close(CHECKS)
+    return KernelScore(
+        **{name: fields.integer(name) for name in _COUNTS},
+        caught_by={check: caught.integer(check) for check in caught.value},
+        survivors=tuple(
+            Survivor(one.integer("line"), one.text("kind"), one.text("change"))
+            for one in fields.objects("survivors")
+        ),
+    )
 
 
 def _between(document: str, markers: tuple[str, str], text: str) -> str:
-    head, tail = document.split(f"{markers[0]}\n")[0], document.split(f"{markers[1]}\n")[1]
-    return f"{head}{markers[0]}\n\n{text}\n{markers[1]}\n{tail}"
-
-
-def _rows(text: str) -> dict[str, str]:
-    return {found[1]: line for line in text.split("\n") if (found := _LABEL.match(line))}
-
-
-def _table(rows: Mapping[str, str]) -> str:
-    lines = [f"| {' | '.join(COLUMNS)} |", "|---" * len(COLUMNS) + "|"]
-    return "\n".join([*lines, *(rows[label] for label in sorted(rows)), ""])
-
-
-def _row(result: Result) -> str:
-    ordering, value = result.score(ORDERING), result.score(VALUE)
-    possible = sum(result.possible[kind] for kind in VALUE)
-    cells = [
-        f"`{label_of(result)}`",
-        str(ordering.made - ordering.equivalent),
-        str(ordering.caught),
-        _percent(ordering.per_mille),
-        str(value.made),
-        str(possible),
-        str(value.equivalent),
-        *(str(value.caught_by[check]) for check in CHECKS),
-        str(value.caught),
-        _percent(value.per_mille),
-    ]
-    return f"| {' | '.join(cells)} |"
-
-
-def _percent(per_mille: int) -> str:
-    return f"{per_mille // 10}.{per_mille % 10} %"
-
-
-def _survivors(result: Result) -> str:
-    found = [f"{one.mutant.line}: {one.mutant.kind}: {one.mutant.change()}"
-             for one in result.survivors()]  # fmt: skip
-    return "\n".join(found)
-
-
-def _lists(text: str) -> dict[str, str]:
-    """Return the listed survivors by label."""
-    lists: dict[str, str] = {}
-    for part in text.split("\n### ")[1:]:
-        label, _, rest = part.partition("\n")
-        lists[label] = rest.split("```")[1].strip("\n") if "```" in rest else ""
-    return lists
-
-
-def _filled(lists: Mapping[str, str]) -> list[str]:
-    """Return a heading and a block for each label that has survivors."""
-    lines = []
-    for label in sorted(lists):
-        if lists[label]:
-            lines += [f"### {label}", "", "```", lists[label], "```", ""]
-    return lines
+    """Return the document with ``text`` between two marker lines."""
+    head, first, rest = document.partition(f"{markers[0]}\n")
+    _, last, tail = rest.partition(f"{markers[1]}\n")
+    if not first or not last:
+        raise BadInput(f'document has no lines "{markers[0]}" and "{markers[1]}"')
+    return f"{head}{first}\n{text}\n\n{last}{tail}"

@@ -1,13 +1,15 @@
-"""Mutants, the kernel source that they are made from, and what became of them."""
+"""Mutants, what they are made from (a unit, an instruction in its parts), and their verdicts."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from netra_build.asm.source.lexer import lex
 from netra_build.asm.source.statement import Kind, Statement
+from netra_build.checkasm.hazards.effects import split_outside
 
 WAIT_DELETE = "wait-delete"
 WAIT_WEAKEN = "wait-weaken"
@@ -66,6 +68,13 @@ GUARD_TEST = "guard"
 CHECKS = (ASSEMBLER, STATIC, CONFORM, MODEL, DYNAMIC, NUMERICS, LONG_RUN, GUARD_TEST)
 """What can catch a mutant, in the order of asking; ``model`` refuses to execute it, ``long run``
 are random inputs of further seeds, beyond the launches of every build."""
+
+_MODIFIER = re.compile(r"[a-z][a-z0-9_]*(:.+)?")
+REGISTER_NAME = re.compile(r"(?<![A-Za-z0-9_])([sva])(?:(\d+)|\[(\d+):(\d+)\])(?![A-Za-z0-9_\[])")
+"""A single register or a tuple, with or without sign, bars or ``neg()`` around it."""
+
+INTEGER = re.compile(r"-?(?:0x[0-9a-fA-F]+|\d+)")
+FLOAT = re.compile(r"-?\d+\.\d+")
 
 SMALL_KIND = 8
 """A kind with at most this many mutants is not sampled, as long as the sample has room."""
@@ -152,3 +161,71 @@ def choose(mutants: Sequence[Mutant], count: int, seed: int) -> list[Mutant]:
         generator = random.Random(f"{seed} {kind}")
         chosen += generator.sample(places, min(share, len(places)))
     return [mutants[at] for at in sorted(chosen)]
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Mnemonic, operands and the modifiers behind the last operand."""
+
+    mnemonic: str
+    operands: tuple[str, ...]
+    modifiers: tuple[str, ...] = ()
+
+    def text(self) -> str:
+        """Return the instruction as one line."""
+        tail = " ".join([", ".join(self.operands), *self.modifiers]).strip()
+        return f"{self.mnemonic} {tail}".strip()
+
+    def with_operand(self, at: int, operand: str) -> Parts:
+        """Return the parts with one operand replaced."""
+        return replace(self, operands=(*self.operands[:at], operand, *self.operands[at + 1 :]))
+
+    def with_modifier(self, at: int, modifier: str) -> Parts:
+        """Return the parts with one modifier replaced, or taken out when it is empty."""
+        middle = (modifier,) if modifier else ()
+        return replace(self, modifiers=(*self.modifiers[:at], *middle, *self.modifiers[at + 1 :]))
+
+
+def split_instruction(text: str) -> Parts:
+    """Split one instruction; words behind the last operand that are no modifiers stay with it."""
+    mnemonic, _, rest = text.partition(" ")
+    operands = _split(rest.strip(), ",")
+    if not operands:
+        return Parts(mnemonic, ())
+    words = _split(operands[-1], " ")
+    if len(words) > 1 and all(_MODIFIER.fullmatch(word) for word in words[1:]):
+        return Parts(mnemonic, (*operands[:-1], words[0]), tuple(words[1:]))
+    return Parts(mnemonic, tuple(operands))
+
+
+def _split(text: str, separator: str) -> list[str]:
+    """Split outside brackets and parentheses; pieces are stripped, empty ones dropped."""
+    pieces = (piece.strip() for piece in split_outside(text, separator, "([)]"))
+    return [piece for piece in pieces if piece]
+
+
+def register_neighbours(operand: str) -> Iterator[str]:
+    """Yield an operand with its register one further and one back.
+
+    A tuple moves by its own alignment, so that the assembler takes it: vector tuples by two,
+    scalar ones by their width up to four.
+    """
+    match = REGISTER_NAME.search(operand)
+    if match is None:
+        return
+    file = match[1]
+    first = int(match[2] or match[3])
+    width = 1 if match[2] else int(match[4]) - first + 1
+    step = 1 if width == 1 else min(width, 4) if file == "s" else 2
+    for moved in (first + step, first - step):
+        if moved >= 0:
+            name = f"{file}{moved}" if match[2] else f"{file}[{moved}:{moved + width - 1}]"
+            yield operand[: match.start()] + name + operand[match.end() :]
+
+
+def same_base(number: int, written: str) -> str:
+    """Return ``number`` in the base, and for hexadecimal with the digits, of ``written``."""
+    if "0x" not in written:
+        return str(number)
+    digits = len(written.lstrip("-")) - 2
+    return f"{'-' if number < 0 else ''}{abs(number):#0{digits + 2}x}"

@@ -4,7 +4,7 @@ JSON or Markdown."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from netra_build.checkasm.mutate.mutant import (
@@ -20,6 +20,7 @@ from netra_build.core.canonical_json import Json
 
 FORMAT = "netra-mutation-1"
 GROUPS = (("ordering", ORDERING), ("value", VALUE))
+_COUNTED = ("made", "equivalent", "caught", "survivors", "per_mille", "per_mille_assembled")
 _COLUMNS = ("kind", "possible", "made", *CHECKS, "equivalent", "survivors")
 
 
@@ -40,13 +41,13 @@ class Score:
     @property
     def per_mille(self) -> int:
         """Caught mutants of a thousand that are not proven equivalent, rounded down."""
-        return _per_mille(self.caught, self.made - self.equivalent)
+        return per_mille_of(self.caught, self.made - self.equivalent)
 
     @property
     def per_mille_assembled(self) -> int:
         """The same among the mutants that the assembler accepts."""
         refused = self.caught_by[ASSEMBLER]
-        return _per_mille(self.caught - refused, self.made - self.equivalent - refused)
+        return per_mille_of(self.caught - refused, self.made - self.equivalent - refused)
 
 
 @dataclass(frozen=True)
@@ -84,17 +85,11 @@ def json_report(results: Sequence[Result]) -> dict[str, Json]:
 
 
 def _kernel(result: Result) -> dict[str, Json]:
-    groups: dict[str, Json] = {}
-    for name, kinds in GROUPS:
-        score = result.score(kinds)
-        groups[name] = {
-            "made": score.made,
-            "equivalent": score.equivalent,
-            "caught": score.caught,
-            "survivors": score.survivors,
-            "per_mille": score.per_mille,
-            "per_mille_assembled": score.per_mille_assembled,
-        }
+    scores = {name: result.score(kinds) for name, kinds in GROUPS}
+    groups: dict[str, Json] = {
+        name: {counted: getattr(score, counted) for counted in _COUNTED}
+        for name, score in scores.items()
+    }
     return {
         "source": result.name,
         "tactic": result.tactic,
@@ -126,9 +121,7 @@ def markdown_report(result: Result) -> str:
     """Return the table and the lists of one kernel as Markdown."""
     rows = list(_rows(result))
     lines = [f"### {result.name}", ""]
-    lines += [f"| {' | '.join(rows[0])} |", "|---" * len(_COLUMNS) + "|"]
-    lines += [f"| {' | '.join(row)} |" for row in rows[1:]]
-    lines += [""]
+    lines += [markdown_table(rows[0], rows[1:]), ""]
     lines += [f"- {_sentence(result, name, kinds)}" for name, kinds in GROUPS]
     for title, found in (
         ("Survivors", result.survivors()),
@@ -143,7 +136,14 @@ def markdown_report(result: Result) -> str:
     return "\n".join([*lines, ""])
 
 
-def _per_mille(part: int, whole: int) -> int:
+def markdown_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table; cells are taken as they are."""
+    lines = [f"| {' | '.join(columns)} |", "|---" * len(columns) + "|"]
+    return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in rows)])
+
+
+def per_mille_of(part: int, whole: int) -> int:
+    """Return how many of a thousand ``part`` is, rounded down; all of nothing."""
     return 1000 * part // whole if whole else 1000
 
 
@@ -178,12 +178,13 @@ def _sentence(result: Result, name: str, kinds: Sequence[str]) -> str:
     score = result.score(kinds)
     return (
         f"{name}: {score.caught} of {score.made - score.equivalent} caught "
-        f"({_percent(score.per_mille)}; {_percent(score.per_mille_assembled)} of those that "
+        f"({percent(score.per_mille)}; {percent(score.per_mille_assembled)} of those that "
         f"assemble), {score.equivalent} proven equivalent, {score.survivors} survivors"
     )
 
 
-def _percent(per_mille: int) -> str:
+def percent(per_mille: int) -> str:
+    """Return a score as it is shown."""
     return f"{per_mille // 10}.{per_mille % 10} %"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from netra_build.checkasm.mutate.campaign import Plan, ToolPlace
     from netra_build.checkasm.mutate.guards import Template
     from netra_build.checkasm.mutate.judge import Subject
+    from netra_build.checkasm.mutate.report import Result
     from netra_build.formats.catalogs.tactic import FixedTactic
 
 HELP = "seed small faults into a kernel and report which check catches each"
@@ -38,7 +40,10 @@ GROUPS = {"ordering": ORDERING, "value": VALUE}
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument(
-        "subject", metavar="TACTIC|FILE.s", help="a tactic with golden sources, or one flat unit"
+        "subject",
+        metavar="TACTIC|FILE.s",
+        nargs="?",
+        help="a tactic with golden sources, or one flat unit; none shows the record again",
     )
     parser.add_argument(
         "--kinds", metavar="K,K", help=f"ordering, value, or some of: {', '.join(KINDS)}"
@@ -61,6 +66,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     form.add_argument(
         "--document", metavar="FILE", help="put score and survivors into the tables of FILE"
     )
+    parser.add_argument(
+        "--record", metavar="FILE", help="what the tables show; the library's own unless given"
+    )
     parser.add_argument("--native", metavar="DIR", help="folder of the native part")
     add_library_root(parser)
     add_toolchain(parser)
@@ -68,37 +76,52 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the report; survivors are part of it and no failure."""
+    from netra_build.checkasm.mutate.report import json_report, markdown_report, text_report
+
+    results = _results(options)
+    if options.json:
+        print(pretty_bytes(json_report(results)).decode(), end="")
+    elif options.document:
+        _put_into_document(options, results)
+        print(f"{options.document}: {len(results)} kernels")
+    else:
+        show = markdown_report if options.markdown else text_report
+        print("\n".join(show(result) for result in results))
+    return EXIT_DONE
+
+
+def _results(options: argparse.Namespace) -> list[Result]:
+    if not options.subject:
+        if not options.document:
+            raise BadInput("no kernel is named", expected="TACTIC or FILE.s", got="nothing")
+        return []
     try:
         from netra_build.checkasm.mutate.campaign import run_campaign
-        from netra_build.checkasm.mutate.document import updated
-        from netra_build.checkasm.mutate.report import json_report, markdown_report, text_report
     except ModuleNotFoundError as error:
         raise ToolchainFailed(
             f'mutation needs "{error.name}"', hint="install netra-build[simulate]"
         ) from None
     plan = _plan(options)
     if options.subject.endswith(".s"):
-        place = _tool_place(options, None)
-        results = [run_campaign(_file_subject(options), place, plan)]
-    else:
-        library = library_of(options)
-        place = _tool_place(options, library)
-        results = [
-            run_campaign(_golden_subject(library, golden), place, plan, _template(library, golden))
-            for golden in _goldens(library, options.subject, options.variant)
-        ]
-    if options.json:
-        print(pretty_bytes(json_report(results)).decode(), end="")
-        return EXIT_DONE
-    if options.document:
-        path, disk = Path(options.document), RealDisk()
-        text = disk.read_bytes(path).decode(errors="surrogateescape")
-        disk.write_bytes(path, updated(text, results).encode(errors="surrogateescape"))
-        print(f"{path}: {len(results)} kernels")
-        return EXIT_DONE
-    show = markdown_report if options.markdown else text_report
-    print("\n".join(show(result) for result in results))
-    return EXIT_DONE
+        return [run_campaign(_file_subject(options), _tool_place(options, None), plan)]
+    library = library_of(options)
+    place = _tool_place(options, library)
+    return [
+        run_campaign(_golden_subject(library, golden), place, plan, _template(library, golden))
+        for golden in _goldens(library, options.subject, options.variant)
+    ]
+
+
+def _put_into_document(options: argparse.Namespace, results: Sequence[Result]) -> None:
+    """Write what was found into the record, and the tables of the record into the document."""
+    from netra_build.checkasm.mutate.document import RECORD, read_record, rendered
+
+    path, disk = Path(options.document), RealDisk()
+    place = Path(options.record) if options.record else library_of(options).root / RECORD
+    record = read_record(disk.read_bytes(place), str(place)).with_results(results)
+    text = rendered(disk.read_bytes(path).decode(errors="surrogateescape"), record)
+    disk.write_bytes(place, record.data())
+    disk.write_bytes(path, text.encode(errors="surrogateescape"))
 
 
 def _plan(options: argparse.Namespace) -> Plan:

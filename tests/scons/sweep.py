@@ -61,14 +61,15 @@ class Checkout(Project):
 
     def clone(self, folder: Path, cache: Path) -> Checkout:
         """Return a copy of the sources in a new folder, time stamps new, nothing built."""
-        left_out = shutil.ignore_patterns(".sconsign*", "tools")
         shutil.copytree(
             self.folder,
             folder,
-            ignore=lambda place, names: {
-                *left_out(place, names),
-                *(["build"] if Path(place) == self.folder else []),
-            },
+            ignore=lambda place, names: [
+                name
+                for name in names
+                if name.startswith(".sconsign")
+                or (name in ("build", "tools") and Path(place) == self.folder)
+            ],
             symlinks=True,
             copy_function=shutil.copyfile,
         )

@@ -43,8 +43,7 @@ class Asked:
     def document(self) -> dict[str, Json]:
         """Return what was asked as plain JSON."""
         return {
-            "names": list(self.inputs),
-            "digests": list(self.inputs.values()),
+            "inputs": dict(self.inputs),
             "answers": [list(answer) for answer in self.answers],
             "listings": [[folder, suffix, [*names]] for folder, suffix, names in self.listings],
         }
@@ -54,7 +53,7 @@ def read_asked(document: Any) -> Asked:
     """Return what was asked from its document; ``BadInput`` for any other."""
     try:
         return Asked(
-            inputs=_digests(document),
+            inputs=_digests(document["inputs"].items()),
             answers=tuple((str(kind), str(n), bool(a)) for kind, n, a in document["answers"]),
             listings=tuple((str(f), str(s), _texts(n)) for f, s, n in document["listings"]),
         )
@@ -75,27 +74,31 @@ class TracedProduct:
 class Made:
     """All that a request made, by paths relative to its checkout."""
 
-    outputs: Mapping[str, str]
-    """The BLAKE3 of each file, those of the actions one after the other first."""
-    actions: tuple[tuple[str, int], ...] = ()
-    """Each action digest, and how many files were made by it."""
+    groups: tuple[tuple[str, Mapping[str, str]], ...]
+    """Each action digest with the BLAKE3 of each file that was made, in the order of its roles.
+
+    It is empty for the files of which no action is known.
+    """
     products: tuple[TracedProduct, ...] = ()
     said: tuple[str, ...] = ()
     requests: Mapping[str, Json] = field(default_factory=dict)
     """What was asked for, as the record of runs has it."""
 
+    @cached_property
+    def outputs(self) -> dict[str, str]:
+        """The BLAKE3 of each file."""
+        return {name: digest for _, files in self.groups for name, digest in files.items()}
+
     def makers(self) -> list[tuple[str, Paths]]:
-        """Return each action digest with what was made by it, in the order of its roles."""
-        groups = groups_in(self.outputs, [count for _, count in self.actions])
-        return [(action, names) for (action, _), names in zip(self.actions, groups, strict=True)]
+        """Return each action digest that is known with what was made by it."""
+        return [(action, tuple(files)) for action, files in self.groups if action]
 
     def document(self) -> dict[str, Json]:
         """Return what was made as plain JSON."""
         return {
-            "names": list(self.outputs),
-            "digests": list(self.outputs.values()),
-            "actions": [action for action, _ in self.actions],
-            "counts": [count for _, count in self.actions],
+            "groups": [
+                [action, [list(file) for file in files.items()]] for action, files in self.groups
+            ],
             "products": [[product.folder, product.seal] for product in self.products],
             "said": list(self.said),
             "requests": dict(self.requests),
@@ -105,18 +108,15 @@ class Made:
 def read_made(document: Any) -> Made:
     """Return what was made from its document; ``BadInput`` for any other."""
     try:
-        outputs, actions = _digests(document), _texts(document["actions"])
-        counts = [len(group) for group in groups_in(outputs, document["counts"])]
-        return Made(
-            outputs=outputs,
-            actions=tuple(zip(actions, counts, strict=True)),
-            products=tuple(
-                TracedProduct(str(folder), str(seal), _names_below(outputs, str(folder)))
-                for folder, seal in document["products"]
-            ),
-            said=_texts(document["said"]),
-            requests=_requests(document["requests"]),
+        groups = tuple((str(action), _digests(files)) for action, files in document["groups"])
+        names = [name for _, files in groups for name in files]
+        if len({*names}) != len(names):
+            raise ValueError("a file is named twice")
+        products = tuple(
+            TracedProduct(str(folder), str(seal), _names_below(names, str(folder)))
+            for folder, seal in document["products"]
         )
+        return Made(groups, products, _texts(document["said"]), _requests(document["requests"]))
     except OTHER_FORM:
         raise _not_a_trace() from None
 
@@ -166,10 +166,10 @@ def keep_trace(store: Store, key: str, trace: Trace, base: str, disk: Disk) -> N
     What the traces have made that it takes the place of goes.
     """
     made = trace.made
-    by_actions = {n for action, names in made.makers() if store.has_outputs(action) for n in names}
-    for name, digest in made.outputs.items():
-        if name not in by_actions and not store.has_blob(digest):
-            store.put_blob(disk.read_bytes(Path(base + name)))
+    for action, files in made.groups:
+        for name, digest in () if store.has_outputs(action) else files.items():
+            if not store.has_blob(digest):
+                store.put_blob(disk.read_bytes(Path(base + name)))
     record: dict[str, Json] = {
         "format": FORMAT,
         "code": trace.code,
@@ -199,16 +199,19 @@ def trace_of(
     are the digests of those that made the first outputs, each with the number of its outputs.
     """
     start, build = len(base), base + OUTPUTS_BELOW
+    digests = {path[start:]: digest for path, (_, digest) in outputs.items()}
+    counts = [count for _, count in actions]
+    known = zip((action for action, _ in actions), groups_in(digests, counts), strict=True)
+    groups = [*known, ("", tuple(digests)[sum(counts) :])]
     made = Made(
-        outputs={path[start:]: digest for path, (_, digest) in outputs.items()},
-        actions=tuple(actions),
-        products=tuple(products),
-        said=tuple(said),
-        requests=_portable(requests or {}),
+        tuple((action, {name: digests[name] for name in names}) for action, names in groups),
+        tuple(products),
+        tuple(said),
+        _portable(requests or {}),
     )
     if not all(path.startswith(build) for path in outputs) or any(input_trace.environment.values()):
         return None
-    if any({*_names_below(made.outputs, one.folder)} != {*one.names} for one in products):
+    if any({*_names_below(digests, one.folder)} != {*one.names} for one in products):
         return None
     asked = _asked_of(input_trace, base, outputs)
     return None if asked is None else Trace(code, asked, made)
@@ -246,12 +249,10 @@ def _not_a_trace() -> BadInput:
     return BadInput("not a trace", location="store")
 
 
-def _digests(document: Any) -> dict[str, str]:
-    names, digests = document["names"], document["digests"]
-    check_texts(names)
-    check_texts(digests)
-    found = dict(zip(names, digests, strict=True))
-    if len(found) != len(names):
+def _digests(files: Any) -> dict[str, str]:
+    found = dict(files)
+    check_texts([*found, *found.values()])
+    if len(found) != len(files):
         raise ValueError("a file is named twice")
     return found
 

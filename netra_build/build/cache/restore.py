@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from functools import lru_cache
 from pathlib import Path
 
-from netra_build.build.cache.request_trace import OUTPUTS_BELOW, Asked, KeptTrace, Made, Trace
+from netra_build.build.cache.request_trace import (
+    OUTPUTS_BELOW,
+    Asked,
+    KeptTrace,
+    Made,
+    Trace,
+    TracedProduct,
+)
 from netra_build.build.cache.store import Store
 from netra_build.build.freshness.input_trace import InputTrace, RecordingDisk
 from netra_build.build.freshness.noted import NotedDigests
@@ -83,48 +88,41 @@ def restore(made: Made, base: str, store: Store) -> dict[str, str] | None:
     then is right, and a product that is not whole has no seal. Raises ``NetraError`` when writing
     fails.
     """
-    disk, confined, content_of = RealDisk(), ConfinedRoot(Path(base)), _contents(made, store)
-    products = {
-        f"{one.folder}/": Product(
-            confined_path(Path(base), one.folder, "store"), one.seal, one.names, disk, is_alone=True
-        )
-        for one in made.products
-    }
+    disk, confined = RealDisk(), ConfinedRoot(Path(base))
+    products = {f"{one.folder}/": _product(one, base) for one in made.products}
     seals = {f"{one.folder}/{one.seal}" for one in made.products}
-    for name, digest in sorted(made.outputs.items(), key=lambda item: item[0] in seals):
-        path = confined.path(name, "store")
-        if not name.startswith(OUTPUTS_BELOW):
+    for action, files in sorted(made.groups, key=lambda group: not seals.isdisjoint(group[1])):
+        paths = {name: confined.path(name, "store") for name in files}
+        if not all(name.startswith(OUTPUTS_BELOW) for name in files):
             return None
-        if name not in seals and _has(disk, path, digest):
-            continue
-        data = content_of(name, digest)
-        if data is None:
-            return None
-        for prefix, product in products.items():
-            if name.startswith(prefix):
-                _begin(product)
-        disk.write_output(path, data)
+        lacking = [n for n in files if n in seals or not _has(disk, paths[n], files[n])]
+        kept = _kept(action, tuple(files), store) if lacking else {}
+        for name in sorted(lacking, key=seals.__contains__):
+            data = kept.get(name)
+            if data is None or blake3_hex(data) != files[name]:
+                data = store.get_blob(files[name])
+            if data is None:
+                return None
+            for prefix, product in products.items():
+                if name.startswith(prefix):
+                    _begin(product)
+            disk.write_output(paths[name], data)
     for product in products.values():
         if product.has_begun:
             product.finish()
     return dict(made.outputs)
 
 
-def _contents(made: Made, store: Store) -> Callable[[str, str], bytes | None]:
-    """Return what gives the bytes of an output from its name and BLAKE3, None if they are gone."""
-    made_by = {name: maker for maker in made.makers() for name in maker[1]}
+def _product(traced: TracedProduct, base: str) -> Product:
+    folder = confined_path(Path(base), traced.folder, "store")
+    return Product(folder, traced.seal, traced.names, RealDisk(), is_alone=True)
 
-    @lru_cache(maxsize=1)  # the outputs of one action come one after the other
-    def outputs_of(action: str, names: Paths) -> dict[str, bytes]:
-        found = store.all_outputs(action) if store.has_outputs(action) else None
-        is_whole = found is not None and len(found) == len(names)
-        return dict(zip(names, found.values(), strict=True)) if found and is_whole else {}
 
-    def content(name: str, digest: str) -> bytes | None:
-        data = outputs_of(*made_by.get(name, ("", ()))).get(name)
-        return data if data is not None and blake3_hex(data) == digest else store.get_blob(digest)
-
-    return content
+def _kept(action: str, names: Paths, store: Store) -> dict[str, bytes]:
+    """Return what the store has of an action by the names of its files."""
+    found = store.all_outputs(action) if store.has_outputs(action) else None
+    is_whole = found is not None and len(found) == len(names)
+    return dict(zip(names, found.values(), strict=True)) if found and is_whole else {}
 
 
 def _begin(product: Product) -> None:

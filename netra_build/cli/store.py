@@ -11,13 +11,12 @@ from rich.console import Console
 from rich.table import Table
 
 from netra_build.build.cache.care import (
+    OTHER_VERSION,
     WHAT,
-    Damage,
-    OtherVersion,
-    find_damage,
     folder_use,
     remove_incomplete,
     repair,
+    verified,
 )
 from netra_build.build.cache.files import StoreFiles
 from netra_build.build.cache.ledger import FOLDERS
@@ -88,14 +87,14 @@ def _stat(store: Store, place: StorePlace, options: argparse.Namespace) -> int:
 
 
 def _verify(store: Store, place: StorePlace, options: argparse.Namespace) -> int:
-    found = list(find_damage(store))
-    damages = [one for one in found if isinstance(one, Damage)]
-    others = sum(isinstance(one, OtherVersion) for one in found)
+    found = dict(verified(store))
+    damages = {name: reason for name, reason in found.items() if reason not in ("", OTHER_VERSION)}
+    others = sum(reason == OTHER_VERSION for reason in found.values())
     apart = f"of another version: {others}"
     if options.repair:
         repair(store, damages)
     if options.json:
-        rows = [{"name": damage.name, "reason": damage.reason} for damage in damages]
+        rows = [{"name": name, "reason": reason} for name, reason in damages.items()]
         removed = len(damages) if options.repair else 0
         document = {"checked": len(found), "damaged": rows, "removed": removed}
         print(canonical_text({**document, "of_another_version": others}), end="")
@@ -116,12 +115,10 @@ def _verify(store: Store, place: StorePlace, options: argparse.Namespace) -> int
     return 0
 
 
-def _lines(damages: list[Damage]) -> list[str]:
-    lines = [f"{damage.name} {damage.reason}" for damage in damages[:MOST_SHOWN]]
-    return [
-        *lines,
-        *([f"... and {len(damages) - MOST_SHOWN} more"] if damages[MOST_SHOWN:] else []),
-    ]
+def _lines(damages: dict[str, str]) -> list[str]:
+    lines = [f"{name} {reason}" for name, reason in damages.items()]
+    more = len(lines) - MOST_SHOWN
+    return [*lines[:MOST_SHOWN], *([f"... and {more} more"] if more > 0 else [])]
 
 
 def _gc(store: Store, place: StorePlace, options: argparse.Namespace) -> int:

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from netra_build.build.cache.care import find_damage
+from netra_build.build.cache.care import verified
 from netra_build.build.cache.store import open_store
 
 WRITERS = 8
@@ -73,9 +73,9 @@ def test_killed_writers_leave_nothing_that_is_wrong(tmp_path: Path, rng: random.
             child.communicate()
     assert set(said) == {b"done\n"}
     store = open_store(root, BOUND)
-    found = list(find_damage(store))
+    found = list(verified(store))
     assert len(found) > ACTIONS
-    assert [damage for damage in found if damage is not None] == []
+    assert [name for name, fault in found if fault] == []
     for number in range(ACTIONS):
         outputs = {role: f"{number} {role} ".encode() * 800 for role in ("object", "listing")}
         assert store.outputs(f"{number:064x}", outputs) in (None, outputs)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from dataclasses import replace
 from html.parser import HTMLParser
 
@@ -15,6 +16,7 @@ from netra_build.build.explain.upcoming import State, Verdict
 from netra_build.build.graph.actions import Place, Root, Stage
 from netra_build.build.record.run_file import Entry, Output, Run
 from netra_build.cli.look.graph import dot_text, html_text, plain_lines, print_tree
+from netra_build.core.canonical_json import pretty_bytes
 
 STAGE = Stage("work", "WORK", "netra_build.core.nearest", lambda i, p, t: {})
 EMPTY = Ingredients({}, {}, "", {}, "", {})
@@ -64,11 +66,11 @@ def test_a_file_on_no_record_is_shown_as_it_lies_there():
     fresh = replace(verdict("e", (), None), digests={"e": "2" * 64})
     missing = verdict("f", (), None, State.MISSING, (Reason(Cause.FIRST_BUILD),))
     unknown = verdict("g", (), None, State.WOULD_RUN, (Reason(Cause.NO_RECORD),))
-    shown = [one.files for one in graph_view("g", [fresh, missing, unknown]).actions]
+    shown = [one.outputs for one in graph_view("g", [fresh, missing, unknown]).actions]
     assert shown == [
-        (("e", "b3:222222222222"),),
-        (("f", "not made"),),
-        (("g", "not on record"),),
+        {"e": "b3:222222222222"},
+        {"f": "not made"},
+        {"g": "not on record"},
     ]
 
 
@@ -119,7 +121,7 @@ def test_the_json_form():
     document = view().document()
     assert document["format"] == "netra-graph-1"
     assert document["critical_path"] == [0, 2]
-    assert document["actions"][0] == {
+    assert json.loads(pretty_bytes(document["actions"][0])) == {
         "number": 0,
         "stage": "WORK",
         "subject": "kernel",
@@ -131,8 +133,9 @@ def test_the_json_form():
         "reasons": [],
         "critical": True,
     }
-    assert document["actions"][3]["reasons"] == ['input "b" will be made again first']
-    assert document["actions"][3]["needs"] == [1, 2]
+    last = json.loads(pretty_bytes(document["actions"][3]))
+    assert last["reasons"] == ['input "b" will be made again first']
+    assert last["needs"] == [1, 2]
 
 
 class Page(HTMLParser):

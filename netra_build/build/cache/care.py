@@ -37,6 +37,7 @@ WHAT = {
     PARTS: "being written",
 }
 """Folder of a store to what it holds."""
+OTHER_VERSION = "is of another version"
 ANY_TRACE = re.compile(r"netra-trace-[0-9]{1,9}\Z")
 
 
@@ -48,21 +49,6 @@ class FolderUse:
     occupied_bytes: int
 
 
-@dataclass(frozen=True)
-class Damage:
-    """One file that does not verify, and in which way."""
-
-    name: str
-    reason: str
-
-
-@dataclass(frozen=True)
-class OtherVersion:
-    """One file that another version of this package keeps and reads."""
-
-    name: str
-
-
 def folder_use(store: Store) -> dict[str, FolderUse]:
     """Return the use of each folder, in the order of ``WHAT``."""
     result = {}
@@ -72,18 +58,21 @@ def folder_use(store: Store) -> dict[str, FolderUse]:
     return result
 
 
-def find_damage(store: Store) -> Iterator[Damage | OtherVersion | None]:
-    """Verify every file that is kept and yield what it is, None for a good one."""
+def verified(store: Store) -> Iterator[tuple[str, str]]:
+    """Verify every file that is kept; yield its name and what is wrong with it, if anything.
+
+    ``OTHER_VERSION`` is said of what another version of this package keeps and reads.
+    """
     for file in store.files.scan(""):
         if file.is_sound and (file.name in (LEDGER, LOCK) or file.name.startswith(f"{PARTS}/")):
             continue
-        yield _verdict(store, file)
+        yield file.name, _fault(store, file)
 
 
-def repair(store: Store, damages: Iterable[Damage]) -> None:
+def repair(store: Store, names: Iterable[str]) -> None:
     """Remove what does not verify. Raises ``OSError`` for a store that cannot be written to."""
-    for damage in damages:
-        store.files.remove(damage.name)
+    for name in names:
+        store.files.remove(name)
 
 
 def remove_incomplete(store: Store) -> int:
@@ -108,10 +97,10 @@ def _blobs_of(store: Store, name: str) -> list[str]:
     return [kept for kept in (entry or {}).values() if isinstance(kept, str)]
 
 
-def _verdict(store: Store, file: FoundFile) -> Damage | OtherVersion | None:
+def _fault(store: Store, file: FoundFile) -> str:
     folder, _, rest = file.name.partition("/")
     if not file.is_sound:
-        return Damage(file.name, "is no regular file of this user")
+        return "is no regular file of this user"
     digest = rest.rpartition("/")[2]
     is_named = {
         "blobs": file.name == blob_name(digest),
@@ -119,39 +108,38 @@ def _verdict(store: Store, file: FoundFile) -> Damage | OtherVersion | None:
         "records": rest.count("/") == 2,
     }
     if folder not in FOLDERS or not is_named[folder]:
-        return Damage(file.name, "is no file of the store")
+        return "is no file of the store"
     try:
         data = store.files.read(file.name, max(MAX_FILE_BYTES, MAX_RECORD_BYTES))
     except UnsoundFile:
-        return Damage(file.name, "is larger than it may be")
+        return "is larger than it may be"
     except OSError as error:
         reason = (error.strerror or "unknown reason").lower()
-        return Damage(file.name, f"cannot be read: {reason}")
-    return None if data is None else VERDICTS[folder](file.name, data)
+        return f"cannot be read: {reason}"
+    return "" if data is None else FAULTS[folder](file.name, data)
 
 
-def _of_blob(name: str, data: bytes) -> Damage | None:
+def _blob_fault(name: str, data: bytes) -> str:
     is_right = blake3_hex(data) == name.rpartition("/")[2]
-    return None if is_right else Damage(name, "holds other bytes than its name says")
+    return "" if is_right else "holds other bytes than its name says"
 
 
-def _of_entry(name: str, data: bytes) -> Damage | OtherVersion | None:
+def _entry_fault(name: str, data: bytes) -> str:
     action = name.rpartition("/")[2]
     if read_entry(data, action) is not None:
-        return None
-    is_other = is_entry_of_other_version(data, action)
-    return OtherVersion(name) if is_other else Damage(name, "is a damaged entry")
+        return ""
+    return OTHER_VERSION if is_entry_of_other_version(data, action) else "is a damaged entry"
 
 
-def _of_record(name: str, data: bytes) -> Damage | OtherVersion | None:
+def _record_fault(name: str, data: bytes) -> str:
     record = read_record(data, name)
     if record is None:
         is_other = is_record_of_other_version(data, name)
-        return OtherVersion(name) if is_other else Damage(name, "is a damaged record")
+        return OTHER_VERSION if is_other else "is a damaged record"
     trace = record["document"] if record["kind"] == TRACE_KIND else None
     found = trace.get("format") if isinstance(trace, dict) else None
-    return OtherVersion(name) if names_other_version(found, ANY_TRACE, TRACE_FORMAT) else None
+    return OTHER_VERSION if names_other_version(found, ANY_TRACE, TRACE_FORMAT) else ""
 
 
-VERDICTS = {"blobs": _of_blob, "actions": _of_entry, "records": _of_record}
-"""Folder of a store to what says of a file in it whether it verifies."""
+FAULTS = {"blobs": _blob_fault, "actions": _entry_fault, "records": _record_fault}
+"""Folder of a store to what says of a file in it what is wrong with it."""

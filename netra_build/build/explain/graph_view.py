@@ -17,20 +17,25 @@ NOT_MADE, NOT_ON_RECORD = "not made", State.UNKNOWN.value
 class Shown:
     """One action: what it is, how it stands, and what it needs (numbers of other actions).
 
-    ``ms`` is the duration of its last run, None if it is on no record. ``files`` are its outputs
+    ``ms`` is the duration of its last run, None if it is on no record. ``outputs`` are its files
     by name with the digest that was recorded.
     """
 
     number: int
-    label: str
+    stage: str
     subject: str
     state: State
     ms: float | None
-    files: tuple[tuple[str, str], ...]
+    outputs: dict[str, str]
     needs: tuple[int, ...]
     sources: tuple[str, ...]
     reasons: tuple[str, ...]
     is_critical: bool
+
+    def document(self) -> dict[str, Json]:
+        """Return the action as JSON."""
+        shown = {name: value for name, value in vars(self).items() if name != "is_critical"}
+        return {**shown, "critical": self.is_critical}
 
     def duration(self) -> str:
         """Return the duration in words."""
@@ -61,7 +66,7 @@ class GraphView:
         return {
             "format": FORMAT,
             "name": self.name,
-            "actions": [_document(one) for one in self.actions],
+            "actions": [one.document() for one in self.actions],
             "critical_path": [one.number for one in self.critical()],
         }
 
@@ -80,7 +85,7 @@ def graph_view(name: str, verdicts: Iterable[Verdict]) -> GraphView:
             one.action.subject,
             one.state,
             durations[number],
-            _files(one),
+            _outputs(one),
             needs[number],
             _sources(one, number_by_path),
             tuple(reason.text() for reason in one.reasons) if one.state in TO_COME else (),
@@ -106,13 +111,13 @@ def _ms(verdict: Verdict) -> float | None:
     return entry.runs[entry.last].ms if entry is not None else None
 
 
-def _files(verdict: Verdict) -> tuple[tuple[str, str], ...]:
+def _outputs(verdict: Verdict) -> dict[str, str]:
     entry = verdict.entry
     made = {o.path: o.digest for o in entry.outputs.values()} if entry else {}
     known = {path: shown_digest(digest) for path, digest in {**made, **verdict.digests}.items()}
     pairs = zip(verdict.outputs, verdict.action.outputs, strict=True)
     unknown = NOT_MADE if verdict.state is State.MISSING else NOT_ON_RECORD
-    return tuple((place.name, known.get(path, unknown)) for path, (_, place) in pairs)
+    return {place.name: known.get(path, unknown) for path, (_, place) in pairs}
 
 
 def _critical_path(needs: Sequence[tuple[int, ...]], durations: Sequence[float]) -> set[int]:
@@ -129,18 +134,3 @@ def _critical_path(needs: Sequence[tuple[int, ...]], durations: Sequence[float])
         found.add(step)
         step = before[step]
     return found
-
-
-def _document(one: Shown) -> dict[str, Json]:
-    return {
-        "number": one.number,
-        "stage": one.label,
-        "subject": one.subject,
-        "state": one.state.value,
-        "ms": one.ms,
-        "outputs": dict(one.files),
-        "needs": list(one.needs),
-        "sources": list(one.sources),
-        "reasons": list(one.reasons),
-        "critical": one.is_critical,
-    }

@@ -1,1 +1,19 @@
-"""How every action was run last, in memory and on disk."""
+"""How every action was run last, and how the actions of this build end.
+
+The record of runs is what reasons are made of: it says from which inputs, parameters, code and
+tools an action was run last, why, and for how long. It lies beside the work files of a build
+folder and is no part of any product; a build that has lost it makes nothing again that stands.
+
+In reading order:
+
+- ``run_record``: **the face**: ``RunRecord``, which is asked what is known of a file and told what
+  was run. It is read when it is first needed and written at the end of a build.
+- ``run_file``: an ``Entry``, and the record on disk. A build that runs one action of thousands
+  reads the heads of all entries and the rest of one.
+- ``tally``: how many actions ran, were restored, were cut off or were up to date; the closing line
+  and the line that says how far a build is.
+
+Imports: actions (``build/graph``), what they depend on (``build/digests``), reasons
+(``build/explain/reasons``) and ``core``. Who carries out actions (``build/run``, ``scons``) and who
+explains them (``build/explain``) import this folder.
+"""

@@ -64,14 +64,14 @@ def _by_subject(view: GraphView) -> dict[str, list[Shown]]:
 
 
 def _files_text(one: Shown) -> str:
-    shown = [f"{name} {digest}" for name, digest in one.files[:MOST_FILES]]
-    left = len(one.files) - MOST_FILES
-    return ", ".join([*shown, *([f"{left} more"] if left > 0 else [])])
+    shown = [f"{name} {digest}" for name, digest in one.outputs.items()]
+    left = len(shown) - MOST_FILES
+    return ", ".join([*shown[:MOST_FILES], *([f"{left} more"] if left > 0 else [])])
 
 
 def _action_text(one: Shown) -> str:
     mark = MARK if one.is_critical else " "
-    return f"{mark} {one.label:<8} {one.state.value:<13} {one.duration():>10}  {_files_text(one)}"
+    return f"{mark} {one.stage:<8} {one.state.value:<13} {one.duration():>10}  {_files_text(one)}"
 
 
 def plain_lines(view: GraphView) -> Iterator[str]:
@@ -100,7 +100,7 @@ def dot_text(view: GraphView) -> str:
     """Return the graph for Graphviz; the critical path is bold."""
     lines = ["digraph netra {", "  rankdir=LR;", "  node [shape=box];"]
     for one in view.actions:
-        label = "\\n".join(_quoted(part) for part in (one.label, one.subject, one.duration()))
+        label = "\\n".join(_quoted(part) for part in (one.stage, one.subject, one.duration()))
         width = 3 if one.is_critical else 1
         colour = COLOUR_BY_STATE[one.state]
         lines.append(f'  n{one.number} [label="{label}", color={colour}, penwidth={width}];')

@@ -85,5 +85,5 @@ def states_in(build: Path, engine: Path) -> dict[str, str]:
     return {
         name: ", ".join(filter(None, (action.state.value, action.duration())))
         for action in recorded_view(build, str(engine)).actions
-        for name, _ in action.files
+        for name in action.outputs
     }

@@ -13,6 +13,7 @@ from netra_build.core.errors import BadInput
 from netra_build.formats.fields import Fields
 from netra_build.formats.launch import read_launch
 from netra_build.formats.vocabulary import KIND_GOLDEN
+from netra_build.inspect.validate.built import check_notes
 from netra_build.inspect.validate.engine_folder import (
     MANIFEST,
     SEAL,
@@ -20,7 +21,6 @@ from netra_build.inspect.validate.engine_folder import (
     refuse_former_sources,
     stem_of,
 )
-from netra_build.inspect.validate.objects import check_notes
 from netra_build.pipeline import published_graph
 from netra_build.plan.documents import VALIDATION_PLAN
 from netra_build.plan.golden import GoldenObject

@@ -22,15 +22,14 @@ from netra_build.formats.vocabulary import (
     TARGET,
     WAVE_SIZE,
 )
+from netra_build.inspect.validate.built import altered_file, check_objects, check_seal
 from netra_build.inspect.validate.engine_folder import (
     MANIFEST,
     EngineFolder,
     check_inventory,
     refuse_former_sources,
 )
-from netra_build.inspect.validate.objects import check_objects
 from netra_build.inspect.validate.plan import check_against_library
-from netra_build.inspect.validate.seal import altered_file, check_seal
 from netra_build.plan.documents import SOURCE_DOCUMENTS
 from netra_build.plan.instances import INCLUDES
 from netra_build.plan.manifest import (

@@ -15,6 +15,7 @@ from netra_build.core.canonical_json import Json, parse_object, plain_canonical_
 from netra_build.core.digests import sha256_hex
 from netra_build.core.disk import Disk, confined_path
 from netra_build.core.errors import BadInput
+from netra_build.core.json_difference import first_difference
 from netra_build.core.stamps import entries_below
 from netra_build.formats.fields import Fields
 from netra_build.formats.models.golden_operation import read_hsaco_name
@@ -88,6 +89,33 @@ class EngineFolder:
     def fields(self, name: str) -> Fields:
         """Return one JSON document for typed reading."""
         return Fields(self.document(name), self.location(name))
+
+    def hold(self, name: str, derived: bytes, fact: str, hsaco: str = "") -> None:
+        """Raise ``BadInput`` with ``fact`` and the first difference when a file is not as derived.
+
+        A file that is not there is none too little. ``hsaco`` is the code object that it is about.
+        """
+        if not self.has(name) or self.read(name) == derived:
+            return
+        place = self.location(name)
+        if not name.endswith(".json"):
+            raise BadInput(
+                f'{fact} "{hsaco}"' if hsaco else fact,
+                location=place,
+                expected=f"sha256 {sha256_hex(derived)}",
+                got=f"sha256 {self.sha256(name)}",
+            )
+        expected, stated = parse_object(derived, place), self.document(name)
+        if "resources" in expected and "equivalence" in stated:
+            expected["equivalence"] = stated["equivalence"]  # as published: the report once more
+        difference = first_difference(expected, stated)
+        if difference is not None:
+            raise BadInput(
+                fact,
+                location=f"{place}#{difference.pointer}",
+                expected=difference.expected,
+                got=difference.actual,
+            )
 
     def replace(self, name: str, data: bytes) -> None:
         """Write one file of the directory, whole or not at all."""

@@ -1,185 +1,269 @@
-"""Read the code objects of a built engine again and hold its reports against them."""
+"""Derive again what a product says of its code objects: records, listings, reports."""
 
 from __future__ import annotations
 
-from netra_build.asm.objects.code_object import CodeObject, kernel_and_metadata, read_code_object
-from netra_build.asm.objects.metadata import KernelMetadata
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from netra_build.asm.objects.code_object import CodeObject, read_code_object
+from netra_build.asm.objects.notes_text import notes_text
+from netra_build.asm.objects.rewrite import strip
+from netra_build.asm.tools.programs import AssemblyFailed
 from netra_build.asm.tools.toolchain import Toolchain
-from netra_build.build.graph.actions import Outputs
-from netra_build.core.canonical_json import Json, canonical_bytes, parse_object
+from netra_build.core.canonical_json import Json, canonical_bytes
 from netra_build.core.digests import sha256_hex
 from netra_build.core.errors import BadInput
-from netra_build.core.json_difference import first_difference
 from netra_build.formats.fields import Fields
-from netra_build.formats.launch import Launch, read_launch
-from netra_build.inspect.validate.engine_folder import MANIFEST, EngineFolder, golden_path, stem_of
-from netra_build.inspect.validate.progress import PLAN, check_progress
-from netra_build.inspect.validate.reports import ReportVerifier
-from netra_build.stages import read_object
+from netra_build.formats.vocabulary import TARGET
+from netra_build.plan.instances import INCLUDES
+from netra_build.stages import check_object, read_object
+from netra_build.stages.check_numerics import FORMAT as NUMERICS_FORMAT
+from netra_build.stages.check_numerics import SCOPE
+from netra_build.stages.equivalence import compare, read_side
+
+RUN_KEYS = {"label": str, "elements": int, "differing": int, "wave_instructions": int}
 
 
-def check_objects(engine: EngineFolder, tools: Toolchain | None = None) -> list[str]:
-    """Raise ``BadInput`` when a code object, its record, its notes or its report disagree.
+class Files(Protocol):
+    """The files of a product by their names inside it."""
 
-    An engine that was never built has no code object of a generated kernel, and none is asked
-    for; one that was built has all of them. Returns the files that stay unverified, most of them
-    for want of a tool chain.
+    def has(self, name: str) -> bool:
+        """Tell whether there is the file."""
+
+    def read(self, name: str) -> bytes:
+        """Return a file's bytes; raise ``BadInput`` without one."""
+
+    def fields(self, name: str) -> Fields:
+        """Return one JSON document for typed reading."""
+
+    def location(self, name: str) -> str:
+        """Return a file's path as messages show it."""
+
+    def hold(self, name: str, derived: bytes, fact: str, hsaco: str = "") -> None:
+        """Raise ``BadInput`` with ``fact`` when a file, if it is there, is not as derived."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What a product states of one of its kernels; ``stem`` is what its own files are called.
+
+    ``source`` is its unit, ``includes`` the files that this reaches, both by name in the product.
     """
-    plan = engine.fields(PLAN)
-    candidates = list(plan.objects("candidates"))
-    built = [item for item in candidates if engine.has(_path(item))]
-    if built and len(built) != len(candidates):
-        missing = next(item for item in candidates if not engine.has(_path(item)))
-        missing.refuse(f'code object "{_path(missing)}" is missing', "symbol")
-    reports = ReportVerifier(engine, tools)
-    for candidate in built:
-        _check_generated(engine, candidate, reports)
-    if not built:
-        _refuse_leftovers(engine, candidates)
-    _check_operations(engine)
-    _check_golden(engine, reports)
-    check_progress(engine, plan, is_built=bool(built))
-    return reports.unverified
+
+    stem: str
+    symbol: str
+    tactic: str
+    maturity: str
+    threads: int
+    source: str
+    includes: tuple[str, ...]
 
 
-def _path(candidate: Fields) -> str:
-    return f"hsaco/{candidate.text('symbol')}.hsaco"
+class ObjectVerifier:
+    """Verifies one code object after the other; keeps the names of what it could not verify.
 
+    Without ``tools`` listings and golden sides are taken as they are; what is derived from them
+    is derived all the same.
+    """
 
-def _refuse_leftovers(engine: EngineFolder, candidates: list[Fields]) -> None:
-    """Without code objects there can be no reports about them."""
-    for candidate in candidates:
-        stem = f"metadata/{candidate.text('symbol')}"
-        for name in sorted(engine.names):
-            if name.startswith(f"{stem}."):
-                raise BadInput(
-                    f'report is about the missing code object "{_path(candidate)}"',
-                    location=engine.location(name),
-                )
+    def __init__(self, files: Files, tools: Toolchain | None) -> None:
+        self.files = files
+        self.tools = tools if tools is None or tools.disassembler is not None else None
+        self.unverified: list[str] = []
 
+    def verify(self, name: str, claims: list[Claim], locked: str | None = None) -> None:
+        """Raise ``BadInput`` with the first file about a code object that is not what it must be.
 
-def _check_generated(engine: EngineFolder, candidate: Fields, reports: ReportVerifier) -> None:
-    path, symbol = _path(candidate), candidate.text("symbol")
-    code = read_code_object(engine.read(path), engine.location(path))
-    check_notes(code, candidate, engine.location(path))
-    threads = read_launch(candidate.child("launch")).block[0]
-    views = _views(code, path, (symbol, threads), [candidate.text("source")])
-    stem = f"metadata/{symbol}"
-    _check_views(engine, stem, path, views)
-    if engine.has(f"{stem}.json"):
-        stated = dict(engine.document(f"{stem}.json"))
-        stated.pop("equivalence", None)
-        _same(engine, f"{stem}.json", parse_object(views["record"], path), stated)
-    reports.verify(candidate, code, path)
+        ``locked`` is the digest that its ``.text`` has to have, if there is one.
+        """
+        hsaco, stem = f"hsaco/{name}.hsaco", f"metadata/{name}"
+        code = read_code_object(self.files.read(hsaco), self.files.location(hsaco))
+        kernels = [(claim.symbol, claim.threads) for claim in claims]
+        self.verify_views(stem, code, hsaco, kernels, [claim.source for claim in claims], locked)
+        self._verify_sources(claims, code, hsaco)
+        self.verify_listing(f"{stem}.dis", hsaco, code.data)
+        if self.files.has(f"{stem}.checks.json"):
+            self._verify_checks(stem, code, hsaco)
+        for claim in claims:
+            if self.files.has(f"metadata/{claim.stem}.numerics.json"):
+                self._verify_numerics(f"metadata/{claim.stem}.numerics.json", claim, code)
+        golden = [name for name in _golden_files(stem, claims) if self.files.has(name)]
+        if self.files.has(f"{stem}.equivalence.json"):
+            self._verify_equivalence(stem, claims, code, hsaco)
+        elif golden:
+            fact = "golden file without an equivalence report"
+            raise BadInput(fact, location=self.files.location(golden[0]))
 
-
-def _views(
-    code: CodeObject, hsaco: str, kernel: tuple[str, int], sources: list[str], **stated: Json
-) -> Outputs:
-    """Return what the build makes of a code object: its text, its notes and its record."""
-    parameters = {
-        "hsaco": hsaco,
-        "kernels": [{"symbol": kernel[0], "threads": kernel[1]}],
-        "sources": sources,
-        "locked_text_sha256": None,
-    }
-    return read_object.run({"hsaco": code.data}, parameters | stated, None)
-
-
-def _check_views(engine: EngineFolder, stem: str, path: str, views: Outputs) -> None:
-    for suffix, data in ((".text", views["text"]), (".metadata.txt", views["notes"])):
-        name = stem + suffix
-        if engine.has(name) and engine.read(name) != data:
-            raise BadInput(
-                f'content differs from the code object "{path}"',
-                location=engine.location(name),
-                expected=f"sha256 {sha256_hex(data)}",
-                got=f"sha256 {engine.sha256(name)}",
-            )
-
-
-def _check_operations(engine: EngineFolder) -> None:
-    """Hold ``hsaco_sha256`` of every kernel operation against the file it names."""
-    for operation in engine.fields(MANIFEST).objects("operations"):
-        if "hsaco_sha256" in operation.value and engine.has(operation.text("hsaco")):
-            digest = operation.digest("hsaco_sha256")
-            actual = engine.sha256(operation.text("hsaco"))
-            if digest != actual:
-                operation.refuse(
-                    "code object has another digest", "hsaco_sha256", expected=digest, got=actual
-                )
-
-
-def _check_golden(engine: EngineFolder, reports: ReportVerifier) -> None:
-    """Derive the record of each golden code object, in the form that it is in."""
-    operations = list(engine.fields(MANIFEST).objects("operations"))
-    for artifact in engine.fields(MANIFEST).objects("golden_artifacts"):
-        path = golden_path(artifact)
-        stem = f"metadata/{stem_of(path)}"
-        if not engine.has(path) or not engine.has(f"{stem}.json"):
-            continue
-        code = read_code_object(engine.read(path), engine.location(path))
-        operation = next(item for item in operations if item.value.get("hsaco") == path)
-        kernel = operation.text("kernel_symbol"), read_launch(operation.child("launch")).work_items
-        published: dict[str, Json] = {
-            "symbol": kernel[0],
-            "artifact_kind": operation.text("artifact_kind"),
+    def verify_views(
+        self,
+        stem: str,
+        code: CodeObject,
+        hsaco: str,
+        kernels: list[tuple[str, int]],
+        sources: list[str],
+        locked: str | None = None,
+        stated: Mapping[str, Json] | None = None,
+    ) -> None:
+        """Hold text, notes and record of a code object; see the stage ``read`` for ``stated``."""
+        parameters = {
+            "hsaco": hsaco,
+            "kernels": [{"symbol": symbol, "threads": threads} for symbol, threads in kernels],
+            "sources": sources,
+            "locked_text_sha256": locked,
+            **({} if stated is None else {"stated": stated}),
         }
-        is_ours = "text_sha256" in engine.document(f"{stem}.json")
-        views = _views(code, path, kernel, [], **({} if is_ours else {"stated": published}))
-        _check_views(engine, stem, path, views)
-        reports.verify_listing(f"{stem}.dis", path, engine.read(path))
-        record = parse_object(views["record"], path)
-        _same(engine, f"{stem}.json", record, engine.document(f"{stem}.json"))
+        views = read_object.run({"hsaco": code.data}, parameters, None)
+        fact = "content differs from the code object"
+        self.files.hold(f"{stem}.text", views["text"], fact, hsaco)
+        self.files.hold(f"{stem}.metadata.txt", views["notes"], fact, hsaco)
+        self.files.hold(f"{stem}.json", views["record"], "record differs from the code object")
 
+    def verify_listing(self, name: str, label: str, data: bytes) -> None:
+        """Hold one listing against the code object that it lists."""
+        if self.tools is not None:
+            listing = self.tools.disassemble(data, label=label).encode()
+            self.files.hold(name, listing, "listing differs from the code object", label)
+        elif self.files.has(name):
+            self.unverified.append(name)
 
-def _same(engine: EngineFolder, name: str, expected: Json, actual: Json) -> None:
-    if canonical_bytes(expected) == canonical_bytes(actual):
-        return
-    difference = first_difference(expected, actual)
-    if difference is not None:
-        raise BadInput(
-            "record differs from the code object",
-            location=f"{engine.location(name)}#{difference.pointer}",
-            expected=difference.expected,
-            got=difference.actual,
-        )
-
-
-def check_notes(
-    code: CodeObject, kernel: Fields, location: str, *, symbol_key: str = "symbol"
-) -> None:
-    """Hold a code object's own metadata against a candidate or an operation record.
-
-    Raises ``BadInput`` for another target, wave size, kernarg size, LDS size or a work-group
-    that is larger than the code object allows.
-    """
-    symbol = kernel.text(symbol_key)
-    _, metadata = kernel_and_metadata(code, symbol, location)
-    launch = read_launch(kernel.child("launch"))
-    for what, expected, got in _facts(code, metadata, launch, kernel.integer("kernarg_size")):
-        if expected != got:
+    def _verify_sources(self, claims: list[Claim], code: CodeObject, hsaco: str) -> None:
+        """Assemble the sources again and hold ``.text`` against what they give."""
+        names = [(claim.source, *claim.includes) for claim in claims]
+        trees = [{name: self.files.read(name) for name in some} for some in names]
+        if self.tools is None:
+            self.unverified.append(hsaco)
+            return
+        objects = [
+            self._assembled(self.tools, tree, claim.source, INCLUDES)
+            for tree, claim in zip(trees, claims, strict=True)
+        ]
+        source = claims[0].source
+        text = read_code_object(self.tools.link(objects), source).text
+        if text != code.text:
             raise BadInput(
-                f'{what} of "{symbol}" differs from its contract',
-                location=location,
-                expected=expected,
-                got=got,
+                ".text of the code object is not what its source gives",
+                location=self.files.location(source),
+                expected=f"sha256 {sha256_hex(text)}",
+                got=f"sha256 {sha256_hex(code.text)}",
             )
-    if launch.work_items > metadata.max_flat_workgroup_size:
-        raise BadInput(
-            f'work-group of "{symbol}" is larger than its code object allows',
-            location=location,
-            expected=f"at most {metadata.max_flat_workgroup_size}",
-            got=launch.work_items,
+
+    def _assembled(
+        self, tools: Toolchain, files: Mapping[str, bytes], source: str, root: str = "."
+    ) -> bytes:
+        try:
+            return tools.assemble_tree(files, source, root)
+        except AssemblyFailed as error:
+            fact = f"source does not assemble: {error.line()}"
+            raise BadInput(fact, location=self.files.location(source)) from None
+
+    def _verify_checks(self, stem: str, code: CodeObject, hsaco: str) -> None:
+        name = f"{stem}.checks.json"
+        inputs = {"hsaco": code.data, "dis": self._listing(f"{stem}.dis", name)}
+        report = check_object.run(inputs, {"hsaco": hsaco, "gate": False}, None)["report"]
+        self.files.hold(name, report, "report differs from the static checks")
+
+    def _verify_numerics(self, name: str, claim: Claim, code: CodeObject) -> None:
+        """Hold what a numeric report is bound to; the launches themselves are not run again."""
+        report = self.files.fields(name)
+        expected: dict[str, Json] = {
+            "format": NUMERICS_FORMAT,
+            "scope": SCOPE,
+            "tactic": claim.tactic.removeprefix(f"{TARGET}."),
+            "symbol": claim.symbol,
+            "text_sha256": sha256_hex(code.text),
+            "verdict": "passed",
+        }
+        report.close((*expected, "variant", "runs"))
+        if not isinstance(report.get("variant"), str):
+            report.refuse('"variant" has another type', "variant", got=report.get("variant"))
+        _hold(report, expected)
+        for run in report.objects("runs"):
+            run.close(RUN_KEYS)
+            for key, kind in RUN_KEYS.items():
+                if type(run.get(key)) is not kind:
+                    run.refuse(f'"{key}" has another type', key, got=run.get(key))
+            _hold(run, {"differing": 0})
+        self.unverified.append(name)
+
+    def _verify_equivalence(
+        self, stem: str, claims: list[Claim], code: CodeObject, hsaco: str
+    ) -> None:
+        """Make the golden side again and compare anew."""
+        name = f"{stem}.equivalence.json"
+        golden_text = self._needed(f"{stem}.golden.text", name)
+        sources = [_golden_source(claim) for claim in claims]
+        if self.tools is None:
+            expected: dict[str, Json] = {
+                "generated_symbol": claims[0].symbol,
+                "generated_text_sha256": sha256_hex(code.text),
+                "golden_text_sha256": sha256_hex(golden_text),
+                "text_byte_identical": golden_text == code.text,
+            }
+            _hold(self.files.fields(name), expected, '"{key}" differs from the code objects')
+            self.unverified += [*sources, name]
+            return
+        units = {source: self._needed(source, name) for source in sources}
+        objects = [self._assembled(self.tools, {source: units[source]}, source) for source in units]
+        label = f"{hsaco.removesuffix('.hsaco')}.golden.hsaco"
+        golden = read_code_object(strip(self.tools.link(objects)), label)
+        self._verify_golden_side(stem, golden, label)
+        alone = [golden]
+        if len(objects) > 1:
+            alone = [read_code_object(self.tools.link([made]), label) for made in objects]
+        symbols = list(map(self._only_symbol, alone, sources))
+        threads = [claim.threads for claim in claims]
+        ours = list(zip([claim.symbol for claim in claims], threads, strict=True))
+        theirs = list(zip(symbols, threads, strict=True))
+        derived = compare(
+            read_side(code.data, self._listing(f"{stem}.dis", name), ours, hsaco),
+            read_side(golden.data, self._listing(f"{stem}.golden.dis", name), theirs, label),
+            claims[0].maturity,
         )
+        self.files.hold(name, canonical_bytes(derived), "report differs from the comparison")
+
+    def _only_symbol(self, golden: CodeObject, source: str) -> str:
+        if len(golden.kernels) != 1:
+            raise BadInput(
+                "golden source has not exactly one kernel", location=self.files.location(source)
+            )
+        return golden.kernels[0].symbol
+
+    def _verify_golden_side(self, stem: str, golden: CodeObject, label: str) -> None:
+        fact = "content differs from what the golden source gives"
+        self.files.hold(f"{stem}.golden.text", golden.text, fact)
+        notes = notes_text(golden, label).encode()
+        self.files.hold(f"{stem}.golden.metadata.txt", notes, fact)
+        self.verify_listing(f"{stem}.golden.dis", label, golden.data)
+
+    def _needed(self, name: str, report: str) -> bytes:
+        if not self.files.has(name):
+            raise BadInput(f'file "{name}" is missing', location=self.files.location(report))
+        return self.files.read(name)
+
+    def _listing(self, name: str, report: str) -> bytes:
+        data = self._needed(name, report)
+        try:
+            data.decode()
+        except UnicodeDecodeError:
+            raise BadInput("listing is not UTF-8", location=self.files.location(name)) from None
+        return data
 
 
-def _facts(
-    code: CodeObject, metadata: KernelMetadata, launch: Launch, kernarg_size: int
-) -> list[tuple[str, object, object]]:
-    return [
-        ("target", "amdgcn-amd-amdhsa--gfx950", code.target),
-        ("wave size", 64, metadata.wavefront_size),
-        ("kernarg size", kernarg_size, metadata.kernarg_segment_size),
-        ("fixed LDS", launch.lds_bytes, metadata.group_segment_fixed_size),
-    ]
+def _golden_source(claim: Claim) -> str:
+    return f"generated/golden/{claim.stem}.s"
+
+
+def _golden_files(stem: str, claims: list[Claim]) -> list[str]:
+    """Return the files that only a comparison with golden sources leaves."""
+    suffixes = (".golden.text", ".golden.metadata.txt", ".golden.dis")
+    return [*map(_golden_source, claims), *(stem + suffix for suffix in suffixes)]
+
+
+def _hold(
+    fields: Fields, expected: Mapping[str, Json], fact: str = '"{key}" has another value'
+) -> None:
+    for key, value in expected.items():
+        got = fields.get(key)
+        if got != value or type(got) is not type(value):
+            fields.refuse(fact.format(key=key), key, expected=value, got=got)

@@ -1,0 +1,293 @@
+"""A built engine: its code objects, how far its validation plan has come, and its seal."""
+
+from __future__ import annotations
+
+from netra_build.asm.objects.code_object import CodeObject, kernel_and_metadata, read_code_object
+from netra_build.asm.objects.metadata import KernelMetadata
+from netra_build.asm.source.closure import computational_identity, include_closure
+from netra_build.asm.tools.toolchain import Toolchain
+from netra_build.core.canonical_json import Json, parse_object, pretty_bytes
+from netra_build.core.digests import content_digest
+from netra_build.core.errors import BadInput, NetraError
+from netra_build.core.json_difference import first_difference
+from netra_build.formats.fields import Fields
+from netra_build.formats.launch import Launch, read_launch
+from netra_build.inspect.validate.engine_folder import (
+    MANIFEST,
+    SEAL,
+    EngineFolder,
+    golden_path,
+    stem_of,
+)
+from netra_build.inspect.validate.objects import Claim, ObjectVerifier
+from netra_build.plan.documents import VALIDATION_PLAN
+from netra_build.plan.instances import INCLUDES
+from netra_build.stages.engine_documents import cross_assembly, equivalence_status, static_status
+from netra_build.stages.seal_engine import FORMAT, kernel_row, seal_digest
+
+NOT_RUN = "not_run_for_generated_symbol"
+DIGEST_KEYS = ("sha256", "blake3", "size_bytes")
+KEYS = (
+    "format",
+    "engine_id",
+    "recipe",
+    "toolchain",
+    "kernels",
+    "not_pinned",
+    "files",
+    "seal_sha256",
+)
+
+
+def check_objects(engine: EngineFolder, tools: Toolchain | None = None) -> list[str]:
+    """Raise ``BadInput`` when a code object, its record, its notes or its report disagree.
+
+    An engine that was never built has no code object of a generated kernel, and none is asked
+    for; one that was built has all of them. Returns the files that stay unverified, most of them
+    for want of a tool chain.
+    """
+    plan = engine.fields(VALIDATION_PLAN)
+    candidates = list(plan.objects("candidates"))
+    built = [item for item in candidates if engine.has(_path(item))]
+    if built and len(built) != len(candidates):
+        missing = next(item for item in candidates if not engine.has(_path(item)))
+        missing.refuse(f'code object "{_path(missing)}" is missing', "symbol")
+    verifier = ObjectVerifier(engine, tools)
+    for candidate in built:
+        _check_generated(engine, candidate, verifier)
+    if not built:
+        _refuse_leftovers(engine, candidates)
+    _check_operations(engine)
+    _check_golden(engine, verifier)
+    _check_progress(engine, plan, is_built=bool(built))
+    return verifier.unverified
+
+
+def _path(candidate: Fields) -> str:
+    return f"hsaco/{candidate.text('symbol')}.hsaco"
+
+
+def _refuse_leftovers(engine: EngineFolder, candidates: list[Fields]) -> None:
+    """Without code objects there can be no reports about them."""
+    for candidate in candidates:
+        stem = f"metadata/{candidate.text('symbol')}"
+        for name in sorted(engine.names):
+            if name.startswith(f"{stem}."):
+                raise BadInput(
+                    f'report is about the missing code object "{_path(candidate)}"',
+                    location=engine.location(name),
+                )
+
+
+def _check_generated(engine: EngineFolder, candidate: Fields, verifier: ObjectVerifier) -> None:
+    path, symbol = _path(candidate), candidate.text("symbol")
+    code = read_code_object(engine.read(path), engine.location(path))
+    check_notes(code, candidate, engine.location(path))
+    claim = Claim(
+        stem=symbol,
+        symbol=symbol,
+        tactic=candidate.text("tactic"),
+        maturity=candidate.text("maturity"),
+        threads=read_launch(candidate.child("launch")).block[0],
+        source=candidate.text("source"),
+        includes=tuple(candidate.child("template_files").value),
+    )
+    verifier.verify(symbol, [claim])
+
+
+def _check_operations(engine: EngineFolder) -> None:
+    """Hold ``hsaco_sha256`` of every kernel operation against the file it names."""
+    for operation in engine.fields(MANIFEST).objects("operations"):
+        if "hsaco_sha256" in operation.value and engine.has(operation.text("hsaco")):
+            digest = operation.digest("hsaco_sha256")
+            actual = engine.sha256(operation.text("hsaco"))
+            if digest != actual:
+                operation.refuse(
+                    "code object has another digest", "hsaco_sha256", expected=digest, got=actual
+                )
+
+
+def _check_golden(engine: EngineFolder, verifier: ObjectVerifier) -> None:
+    """Derive the record of each golden code object, in the form that it is in."""
+    operations = list(engine.fields(MANIFEST).objects("operations"))
+    for artifact in engine.fields(MANIFEST).objects("golden_artifacts"):
+        path = golden_path(artifact)
+        stem = f"metadata/{stem_of(path)}"
+        if not engine.has(path) or not engine.has(f"{stem}.json"):
+            continue
+        code = read_code_object(engine.read(path), engine.location(path))
+        operation = next(item for item in operations if item.value.get("hsaco") == path)
+        symbol = operation.text("kernel_symbol")
+        kernels = [(symbol, read_launch(operation.child("launch")).work_items)]
+        stated = None
+        if "text_sha256" not in engine.document(f"{stem}.json"):
+            stated = {"symbol": symbol, "artifact_kind": operation.text("artifact_kind")}
+        verifier.verify_views(stem, code, path, kernels, [], stated=stated)
+        verifier.verify_listing(f"{stem}.dis", path, code.data)
+
+
+def check_notes(
+    code: CodeObject, kernel: Fields, location: str, *, symbol_key: str = "symbol"
+) -> None:
+    """Hold a code object's own metadata against a candidate or an operation record.
+
+    Raises ``BadInput`` for another target, wave size, kernarg size, LDS size or a work-group
+    that is larger than the code object allows.
+    """
+    symbol = kernel.text(symbol_key)
+    _, metadata = kernel_and_metadata(code, symbol, location)
+    launch = read_launch(kernel.child("launch"))
+    for what, expected, got in _facts(code, metadata, launch, kernel.integer("kernarg_size")):
+        if expected != got:
+            raise BadInput(
+                f'{what} of "{symbol}" differs from its contract',
+                location=location,
+                expected=expected,
+                got=got,
+            )
+    if launch.work_items > metadata.max_flat_workgroup_size:
+        raise BadInput(
+            f'work-group of "{symbol}" is larger than its code object allows',
+            location=location,
+            expected=f"at most {metadata.max_flat_workgroup_size}",
+            got=launch.work_items,
+        )
+
+
+def _facts(
+    code: CodeObject, metadata: KernelMetadata, launch: Launch, kernarg_size: int
+) -> list[tuple[str, object, object]]:
+    return [
+        ("target", "amdgcn-amd-amdhsa--gfx950", code.target),
+        ("wave size", 64, metadata.wavefront_size),
+        ("kernarg size", kernarg_size, metadata.kernarg_segment_size),
+        ("fixed LDS", launch.lds_bytes, metadata.group_segment_fixed_size),
+    ]
+
+
+def _check_progress(engine: EngineFolder, plan: Fields, *, is_built: bool) -> None:
+    """Raise ``BadInput`` for a status that the reports of the engine do not carry."""
+    candidates = list(plan.objects("candidates"))
+    stems = [f"metadata/{item.text('symbol')}" for item in candidates]
+    for candidate, stem in zip(candidates, stems, strict=True):
+        _check_status(engine, candidate, f"{stem}.equivalence.json")
+    checks = [f"{stem}.checks.json" for stem in stems if engine.has(f"{stem}.checks.json")]
+    is_ours = engine.has(SEAL) or bool(checks)
+    static = static_status([engine.document(name) for name in checks]) if is_ours else "pending"
+    _hold(plan, "static", [static])
+    if is_ours:
+        crossed = [cross_assembly([item.value for item in candidates])]
+    elif candidates:
+        crossed = ["passed" if is_built else "not_run"]
+    else:
+        crossed = ["not_run", "not_applicable"]
+    _hold(plan, "cross_assembly", crossed)
+
+
+def _check_status(engine: EngineFolder, candidate: Fields, name: str) -> None:
+    if engine.has(name):
+        verdict = str(engine.document(name)["verdict"])
+        _hold(candidate, "equivalence_status", [equivalence_status(verdict)])
+        _hold(candidate, "equivalence_report", [name])
+    else:
+        _hold(candidate, "equivalence_status", [NOT_RUN])
+        if "equivalence_report" in candidate.value:
+            candidate.refuse(f'report "{name}" is missing', "equivalence_report")
+
+
+def _hold(fields: Fields, key: str, expected: list[Json]) -> None:
+    if fields.get(key) not in expected:
+        fields.refuse(
+            f'"{key}" differs from the reports', key, expected=expected[0], got=fields.get(key)
+        )
+
+
+def check_seal(engine: EngineFolder) -> None:
+    """Raise ``BadInput`` with the first entry of ``netra.json`` that is not what it must be.
+
+    Checked last, so that a lie in a document is named by its own pointer first. What the seal
+    says of the recipe, the tool chain and golden records is bound by its own digest alone.
+    """
+    if not engine.has(SEAL):
+        return
+    place, fields = engine.location(SEAL), _seal(engine)
+    document = fields.value
+    fields.close(KEYS)
+    if engine.read(SEAL) != pretty_bytes(document):
+        raise BadInput("document is not canonical JSON", location=place)
+    fields.word("format", (FORMAT,))
+    manifest = engine.document(MANIFEST)
+    fields.hold("engine_id", manifest["engine_id"], "seal is of another engine")
+    _check_files(engine, fields)
+    _check_kernels(engine, fields)
+    fields.hold("seal_sha256", seal_digest(document), "seal differs from its own digest")
+
+
+def _seal(engine: EngineFolder) -> Fields:
+    place = engine.location(SEAL)
+    return Fields(parse_object(engine.read(SEAL), place), place)
+
+
+def altered_file(engine: EngineFolder) -> str:
+    """Return the first file that has another digest than the seal states, or nothing."""
+    try:
+        files = _seal(engine).child("files")
+        for name in files.value:
+            if engine.has(name) and files.child(name).get("sha256") != engine.sha256(name):
+                return str(name)
+    except NetraError:
+        return ""
+    return ""
+
+
+def _check_files(engine: EngineFolder, fields: Fields) -> None:
+    """Hold every file against its digests, and the list against the folder."""
+    files = fields.child("files")
+    for name in files.value:
+        if not engine.has(name):
+            raise BadInput(f'file "{name}" is missing', location=files.place(name))
+        row = files.child(name)
+        row.close(DIGEST_KEYS)
+        digest = content_digest(engine.read(name))
+        actual = (digest.sha256, digest.blake3, digest.size_bytes)
+        for key, value in zip(DIGEST_KEYS, actual, strict=True):
+            if row.get(key) != value or type(row.get(key)) is not type(value):
+                row.refuse(
+                    f'file "{name}" differs from the seal', key, expected=row.get(key), got=value
+                )
+    for name in sorted(engine.names):
+        if name not in files.value and name != SEAL and not name.endswith("/"):
+            raise BadInput("file is not in the seal", location=engine.location(name))
+
+
+def _check_kernels(engine: EngineFolder, fields: Fields) -> None:
+    """Derive code identities and verdicts of every kernel from its files."""
+    candidates = list(engine.fields(VALIDATION_PLAN).objects("candidates"))
+    derived = [_derived_row(engine, candidate) for candidate in candidates]
+    stated: list[Json] = []
+    for row in fields.objects("kernels"):
+        known = {key: value for key, value in row.value.items() if key != "golden"}
+        stated.append(known)
+    difference = first_difference(derived, stated)
+    if difference is not None:
+        raise BadInput(
+            "seal differs from the reports",
+            location=f"{fields.place('kernels')}{difference.pointer}",
+            expected=difference.expected,
+            got=difference.actual,
+        )
+
+
+def _derived_row(engine: EngineFolder, candidate: Fields) -> dict[str, Json]:
+    symbol = candidate.text("symbol")
+    template = candidate.text("template").removeprefix(f"{INCLUDES}/")
+    closure = include_closure(
+        template, lambda name: engine.read(f"{INCLUDES}/{name}"), candidate.place("template")
+    )
+    digests = {
+        "source_closure_sha256": closure.source_closure_sha256,
+        "computational_identity": computational_identity(closure),
+    }
+    names = [f"metadata/{symbol}.{kind}.json" for kind in ("equivalence", "checks", "numerics")]
+    reports = {name: engine.document(name) for name in names if engine.has(name)}
+    return kernel_row(symbol, digests, reports)

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from netra_build.asm.source.blocks import shared_text
-from netra_build.asm.source.closure import Closure, include_closure
-from netra_build.asm.source.flatten import flatten, prune_macros
+from netra_build.asm.source.closure import Closure, flatten, include_closure, prune_macros
 from netra_build.formats.contracts import FixedContract
 from netra_build.formats.plan import EnginePlan, KernelInstance, OperationPlan
 from netra_build.plan.instances import unit_source

@@ -8,8 +8,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from netra_build.asm.source.closure import Closure, computational_identity, include_closure
-from netra_build.asm.source.flatten import flat_blocks, flatten, prune_blocks, prune_macros
+from netra_build.asm.source.closure import (
+    Closure,
+    computational_identity,
+    flat_blocks,
+    flatten,
+    include_closure,
+    prune_blocks,
+    prune_macros,
+)
 from netra_build.build.graph.actions import Inputs, Outputs, Parameters, Stage
 from netra_build.core.canonical_json import Json, pretty_bytes
 from netra_build.core.digests import sha256_hex

@@ -12,8 +12,7 @@ import pytest
 from release_making import ENGINE, OBJECTS, Made, make_release, read_release
 
 from netra_build.asm.native.build import build_library
-from netra_build.asm.native.library import NativeLibrary
-from netra_build.asm.native.session import NativeToolchain, with_native_part
+from netra_build.asm.native.session import NativeLibrary, NativeToolchain, with_native_part
 from netra_build.asm.tools.programs import Program
 from netra_build.asm.tools.toolchain import Toolchain
 

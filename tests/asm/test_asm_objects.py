@@ -18,8 +18,7 @@ from netra_build.asm.objects.elf import is_whole
 from netra_build.asm.objects.notes_text import notes_text
 from netra_build.asm.objects.rename import rename_symbols
 from netra_build.asm.objects.rewrite import rewrite, strip
-from netra_build.asm.source.closure import Closure, include_closure
-from netra_build.asm.source.flatten import flatten
+from netra_build.asm.source.closure import Closure, flatten, include_closure
 from netra_build.asm.tools.toolchain import Toolchain
 
 ROOT = Path(__file__).resolve().parent.parent.parent

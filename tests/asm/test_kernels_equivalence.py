@@ -16,7 +16,7 @@ from kernel_sources import (
     unit_of,
 )
 
-from netra_build.asm.source.flatten import flatten
+from netra_build.asm.source.closure import flatten
 from netra_build.asm.tools.toolchain import Toolchain
 
 

@@ -17,8 +17,8 @@ from netra_build.asm.native.build import (
     package_names,
     store_library,
 )
-from netra_build.asm.native.library import find_library, source_files
 from netra_build.asm.native.proof import prove
+from netra_build.asm.native.session import find_library, source_files
 from netra_build.asm.tools.programs import Program, run_program
 from netra_build.asm.tools.toolchain import Toolchain
 from netra_build.core.disk import RealDisk
@@ -171,7 +171,7 @@ def test_a_library_of_other_sources_is_not_found(toolchain, kept, monkeypatch, t
     sources.mkdir()
     for name, data in source_files(toolchain.disk).items():
         (sources / name).write_bytes(data + b"\n")
-    monkeypatch.setattr("netra_build.asm.native.library.SOURCE_FOLDER", sources)
+    monkeypatch.setattr("netra_build.asm.native.session.SOURCE_FOLDER", sources)
     assert find_library(toolchain, kept) is None
 
 
@@ -214,7 +214,7 @@ def test_sources_that_do_not_compile_are_refused_with_the_first_error(
 ):
     compiler = find_compiler(toolchain)
     monkeypatch.setattr(build, "source_files", lambda disk: {"x.cpp": b"int f() { return 1 }\n"})
-    kit = build.Kit(compiler, "", (), tmp_path)
+    kit = build.Kit(compiler, (), tmp_path)
     message = failure(build._compile, toolchain, kit, tmp_path)
     assert message.startswith(f"{compiler.name}: cannot compile the native part: ")
     assert "x.cpp:1:" in message

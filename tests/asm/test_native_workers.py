@@ -16,8 +16,7 @@ from pathlib import Path
 import pytest
 
 from netra_build.asm.native import session, workers
-from netra_build.asm.native.library import NativeLibrary
-from netra_build.asm.native.session import with_native_part
+from netra_build.asm.native.session import NativeLibrary, with_native_part
 from netra_build.asm.tools import programs
 from netra_build.asm.tools.programs import AssemblyFailed, LinkFailed, Program
 from netra_build.core.errors import BadInput, ToolchainFailed

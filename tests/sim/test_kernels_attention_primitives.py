@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 from ml_dtypes import bfloat16, float8_e4m3fn
 
-from netra_build.asm.source.closure import include_closure
-from netra_build.asm.source.flatten import flatten
+from netra_build.asm.source.closure import flatten, include_closure
 
 FOLDER = "kernels/gfx950/templates/attention"
 LANES = np.arange(64)

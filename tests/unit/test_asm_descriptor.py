@@ -41,7 +41,6 @@ def test_a_plain_descriptor_is_decoded():
     assert (read.ieee_mode, read.dx10_clamp, read.fp16_overflow) == (True, True, False)
     assert (read.float_round_mode_32, read.float_denorm_mode_16_64) == (0, 3)
     assert read.float_denorm_mode_32 == 0
-    assert (read.rsrc1, read.rsrc2, read.rsrc3) == (0x00AC0082, 0x184, 4)
     assert read.reserved() == {}
 
 
@@ -55,7 +54,7 @@ def test_a_descriptor_with_every_option_is_decoded():
     assert (read.workgroup_id_x, read.workgroup_id_z, read.workitem_id_mode) == (False, True, 2)
     assert (read.ieee_mode, read.dx10_clamp, read.fp16_overflow) == (False, False, True)
     assert (read.float_round_mode_32, read.float_denorm_mode_32) == (1, 3)
-    assert (read.tg_split, read.enable_private_segment) == (True, True)
+    assert (read.fields()["tg_split"], read.enable_private_segment) == (1, True)
     assert (read.uses_dynamic_stack, read.wavefront_size32) == (True, False)
     assert read.fields()["exception_fp_inexact"] == 1
     assert read.reserved() == {}

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from netra_build.asm.source.closure import Closure, include_closure
-from netra_build.asm.source.flatten import flatten
+from netra_build.asm.source.closure import Closure, flatten, include_closure
 from netra_build.core.errors import BadInput
 
 GUARD = ".ifndef G_INC\n.set G_INC, 1\n.macro G\n.endm\n.endif\n"

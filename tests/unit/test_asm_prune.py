@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from netra_build.asm.source.flatten import prune_macros
+from netra_build.asm.source.closure import prune_macros
 
 HEAD = ".macro NETRA_A x\ns_nop \\x\n.endm\n.macro NETRA_B x\ns_nop 1\nNETRA_A \\x\n.endm\n"
 USED = ".macro NETRA_C\ns_nop 2\n.endm\n"

@@ -11,10 +11,9 @@ the result is the same; docs/native.md tells what that rests on. In reading orde
     byte strings on a socket. It imports next to nothing, so that it starts in milliseconds.
 ``workers``
     A few workers for any number of threads: started when first needed, replaced when they end.
-``library``
-    Where a built library is kept, and whether it belongs to a tool chain.
 ``session``
     ``NativeToolchain``: a ``Toolchain`` that asks workers, and the programs for what those decline.
+    Whether a built library belongs to a tool chain is decided here.
 ``proof``
     Whether a fresh library gives what the programs give, asked before it is kept: object, code
     object, listing and report of a probe. Nothing else stands between a library that was compiled

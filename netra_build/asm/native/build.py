@@ -14,7 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from netra_build.asm.native.library import (
+from netra_build.asm.native.proof import prove
+from netra_build.asm.native.session import (
     NOTE_SUFFIX,
     NativeLibrary,
     belonging,
@@ -24,7 +25,6 @@ from netra_build.asm.native.library import (
     shared_library,
     source_files,
 )
-from netra_build.asm.native.proof import prove
 from netra_build.asm.tools.programs import Outcome, run_program
 from netra_build.asm.tools.toolchain import Toolchain, find_toolchain
 from netra_build.core.canonical_json import Json, pretty_bytes, stable_hash
@@ -61,7 +61,6 @@ class Kit:
     """What the library is compiled with: compiler, shared libraries, home of LLVM's headers."""
 
     compiler: Path
-    compiler_version: str
     libraries: tuple[Path, ...]
     llvm_home: Path
 
@@ -81,7 +80,7 @@ def build_library(
         version = _compiler_version(compiler, scratch)
         home = _llvm_home(programs, scratch, apt_options)
         _check_version(programs, home)
-        path = _compile(programs, Kit(compiler, version, libraries, home), scratch)
+        path = _compile(programs, Kit(compiler, libraries, home), scratch)
         prove(programs, path)
         return store_library(programs, folder, programs.disk.read_bytes(path), version), True
 

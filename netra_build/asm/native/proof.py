@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from netra_build.asm.native.library import NativeLibrary, llvm_library
-from netra_build.asm.native.session import NativeToolchain, with_native_part
+from netra_build.asm.native.session import (
+    NativeLibrary,
+    NativeToolchain,
+    llvm_library,
+    with_native_part,
+)
 from netra_build.asm.tools.programs import AssemblyFailed
 from netra_build.asm.tools.toolchain import Toolchain
 from netra_build.core.digests import blake3_hex

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
+from typing import Any
 
 from netra_build.core.errors import BadInput
 
 DESCRIPTOR_BYTES = 64
-ENTRY_OFFSET_SPAN = slice(16, 24)
 
 VGPR_GRANULE = 8
 SGPR_GRANULE = 16
@@ -133,9 +133,6 @@ class KernelDescriptor:
     private_segment_fixed_size: int
     kernarg_size: int
     entry_byte_offset: int
-    rsrc1: int
-    rsrc2: int
-    rsrc3: int
     allocated_vgprs: int
     """VGPRs and AGPRs of one work-item together."""
     accum_offset: int
@@ -148,13 +145,11 @@ class KernelDescriptor:
     ieee_mode: bool
     dx10_clamp: bool
     fp16_overflow: bool
-    tg_split: bool
     enable_private_segment: bool
     user_sgpr_count: int
     workgroup_id_x: bool
     workgroup_id_y: bool
     workgroup_id_z: bool
-    workgroup_info: bool
     workitem_id_mode: int
     user_sgpr_private_segment_buffer: bool
     user_sgpr_dispatch_ptr: bool
@@ -207,18 +202,15 @@ def read_descriptor(raw: bytes, location: str) -> KernelDescriptor:
             got=len(raw),
         )
     fields = _decode_bits(raw)
-    rsrc3, rsrc1, rsrc2 = struct.unpack_from("<3I", raw, 44)
     derived = {
-        "rsrc1": rsrc1,
-        "rsrc2": rsrc2,
-        "rsrc3": rsrc3,
-        "entry_byte_offset": struct.unpack_from("<q", raw, 16)[0],
         "allocated_vgprs": (fields["vgpr_granules"] + 1) * VGPR_GRANULE,
         "allocated_sgprs": (fields["sgpr_granules"] // 2 + 1) * SGPR_GRANULE,
         "accum_offset": (fields["accum_offset_granules"] + 1) * ACCUM_GRANULE,
     }
     values = {**fields, **derived}
-    chosen = [bool(values[name]) if is_flag else values[name] for name, is_flag in _CHOSEN]
+    chosen: list[Any] = [
+        bool(values[name]) if is_flag else values[name] for name, is_flag in _CHOSEN
+    ]
     return KernelDescriptor(bytes(raw), *chosen)
 
 

@@ -28,13 +28,11 @@ _KINDS = _PLAIN_KINDS | {float, dict, list}
 
 @dataclass(frozen=True)
 class Note:
-    """One ELF note: owner without its final NUL, type, data, and where the data lies."""
+    """One ELF note: owner without its final NUL, type and data."""
 
     owner: bytes
     kind: int
     data: bytes
-    data_offset: int
-    """Bytes from the start of the note section."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +84,7 @@ def split_notes(section: bytes, location: str) -> Iterator[Note]:
         if data_at + data_size > len(section):
             raise BadInput("note leaves its section", location=location)
         name = section[name_at : name_at + name_size].rstrip(b"\0")
-        yield Note(name, kind, section[data_at : data_at + data_size], data_at)
+        yield Note(name, kind, section[data_at : data_at + data_size])
         at = data_at + (data_size + 3) // 4 * 4
 
 

@@ -136,7 +136,7 @@ def _add_map(
     begin, below = first, indent + "  "
     for key in sorted(value, key=str.encode):
         item = value[key]
-        name = begin + (_quoted_key(key) if len(key) <= MAX_KNOWN else _new_key(key))
+        name = begin + _printed(key, is_key=True)
         begin = indent
         if isinstance(item, dict) and item:
             lines.append(name)
@@ -168,28 +168,20 @@ def _scalar(value: Json) -> str:
     if isinstance(value, float):
         return f"{value:e}"
     if isinstance(value, str):
-        return _text(value) if len(value) <= MAX_KNOWN else _new_text(value)
+        return _printed(value, is_key=False)
     return "{}" if isinstance(value, dict) else "[]"
 
 
-def _new_text(value: str) -> str:
-    return ("!str " if _reads_otherwise(value) else "") + _quoted(value, keep_type=True)
+def _printed(text: str, *, is_key: bool) -> str:
+    """Return a key or a text as it is printed; kernels say the same short ones again and again."""
+    return (_known if len(text) <= MAX_KNOWN else _known.__wrapped__)(text, is_key)
 
 
-@lru_cache(maxsize=512)
-def _text(value: str) -> str:
-    """Return a short text as it is printed; kernels say the same ones again and again."""
-    return _new_text(value)
-
-
-def _new_key(key: str) -> str:
-    return _quoted(key, keep_type=False) + ":"
-
-
-@lru_cache(maxsize=512)
-def _quoted_key(key: str) -> str:
-    """Return a short key as it is printed, with its colon."""
-    return _new_key(key)
+@lru_cache(maxsize=1024)
+def _known(text: str, is_key: bool) -> str:
+    if is_key:
+        return _quoted(text, keep_type=False) + ":"
+    return ("!str " if _reads_otherwise(text) else "") + _quoted(text, keep_type=True)
 
 
 def _reads_otherwise(text: str) -> bool:

@@ -20,9 +20,8 @@ In reading order:
     The walk over files that include each other, and the published format's own reading of them,
     by line patterns that see less than the assembler does.
 ``closure``
-    Every file that a template reaches, and the identities made of them.
-``flatten``
-    The flat unit: every include replaced by its text, without macros that nothing reaches.
+    Every file that a template reaches; the identities made of them; and the flat unit, in which
+    every include is replaced by its text, without macros that nothing reaches.
 ``line_table``
     The same files with the places of their instructions in them, for debuggers.
 

@@ -33,8 +33,6 @@ REQUIREMENT = re.compile(
 )
 
 _DROPPED_PREFIXES = (".file", ".loc", ".cfi_")
-_SPECIAL = (*_DROPPED_PREFIXES, ".section")
-"""What a line has to hold for there to be more to it than its blanks and comments."""
 
 
 @dataclass(frozen=True)
@@ -139,12 +137,6 @@ def normalised_text(text: str) -> str:
 
     Lines end wherever Python's ``splitlines`` ends them, and blanks are Unicode white space.
     """
-    if not any(word in text for word in _SPECIAL):
-        lines = [
-            _code(line) if "/" in line or ";" in line else " ".join(line.split())
-            for line in text.splitlines()
-        ]
-        return "\n".join(filter(None, lines)) + "\n"
     kept = []
     in_debug = False
     for line in text.splitlines():

@@ -7,8 +7,7 @@ from dataclasses import replace
 
 from netra_build.asm.objects.code_object import read_code_object
 from netra_build.asm.objects.rewrite import strip
-from netra_build.asm.source.closure import Closure
-from netra_build.asm.source.flatten import flatten
+from netra_build.asm.source.closure import Closure, flatten
 from netra_build.asm.source.lexer import lex
 from netra_build.asm.tools.toolchain import Toolchain
 from netra_build.cli.options import add_library_root, add_toolchain

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
-from netra_build.core.canonical_json import Json, plain_stable_hash
+from netra_build.core.canonical_json import Json, lower, plain_stable_hash
 from netra_build.formats.launch import Launch, Workspace
 from netra_build.formats.vocabulary import (
     KIND_FALLBACK,
@@ -60,27 +60,18 @@ class KernelContract(Identified):
     source_refs: tuple[str, ...]
     evidence_refs: tuple[str, ...]
 
+    outside: ClassVar[tuple[str, ...]] = ("fallback", "maturity", "source_refs", "evidence_refs")
+    """What is no part of the identity."""
+
     def identity(self) -> dict[str, Json]:
         """Return the object whose digest is the contract id."""
-        return {
-            "target": TARGET,
-            "wave_size": WAVE_SIZE,
-            "launch": self.launch.document(),
-            "workspace": self.workspace.document(),
-            "graph_capture": self.graph_capture,
-            "deterministic": self.deterministic,
-        }
+        stated = {key: value for key, value in lower(self).items() if key not in self.outside}
+        return {"target": TARGET, "wave_size": WAVE_SIZE, **stated}
 
     def document(self) -> dict[str, Json]:
         """Return the record of contracts.json."""
-        return {
-            **self.identity(),
-            "id": self.id,
-            "fallback": self.fallback,
-            "maturity": self.maturity,
-            "source_refs": list(self.source_refs),
-            "evidence_refs": list(self.evidence_refs),
-        }
+        rest = {key: lower(getattr(self, key)) for key in self.outside}
+        return {**self.identity(), "id": self.id, **rest}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,21 +86,18 @@ class FixedContract(KernelContract):
     semantics: tuple[tuple[str, str], ...]
     kernarg_size: int
 
+    outside = (*KernelContract.outside, "symbol")
+
     def identity(self) -> dict[str, Json]:
         """Return the object whose digest is the contract id."""
-        return {
-            **super().identity(),
-            "operation": self.operation,
-            "family": self.family,
-            "constants": dict(self.constants),
-            "specialization": dict(self.specialization),
-            "semantics": dict(self.semantics),
-            "kernarg_size": self.kernarg_size,
+        pairs = {
+            key: dict(getattr(self, key)) for key in ("constants", "specialization", "semantics")
         }
+        return {**super().identity(), **pairs}
 
     def document(self) -> dict[str, Json]:
         """Return the record of contracts.json."""
-        return {**super().document(), "symbol": self.symbol, "artifact_kind": KIND_TEMPLATE}
+        return {**super().document(), "artifact_kind": KIND_TEMPLATE}
 
 
 @dataclass(frozen=True)
@@ -171,7 +159,9 @@ class DenseContract(KernelContract):
 
     def identity(self) -> dict[str, Json]:
         """Return the object whose digest is the contract id."""
-        return {**self.shape.identity(), **super().identity(), "tactic": self.tactic}
+        stated = super().identity()
+        del stated["shape"]
+        return {**self.shape.identity(), **stated}
 
 
 @dataclass(frozen=True)
@@ -229,16 +219,8 @@ class GoldenContract(KernelContract):
 
     def identity(self) -> dict[str, Json]:
         """Return the object whose digest is the contract id."""
-        return {
-            **super().identity(),
-            "operation": self.operation,
-            "tactic": self.tactic,
-            "symbol": self.symbol,
-            "hsaco_name": self.hsaco_name,
-            "hsaco_sha256": self.hsaco_sha256,
-            "kernarg_size": self.kernarg_size,
-            "arguments": [argument.document() for argument in self.arguments],
-        }
+        arguments = [argument.document() for argument in self.arguments]
+        return {**super().identity(), "arguments": arguments}
 
     def document(self) -> dict[str, Json]:
         """Return the record of contracts.json."""

@@ -103,11 +103,8 @@ class GoldenArtifact:
 
     def document(self) -> Json:
         """Return the published artifact object."""
-        return {
-            "path": self.path,
-            "sha256": self.sha256,
-            "materialized": self.data is not None,
-        }
+        is_given = self.data is not None
+        return {"path": self.path, "sha256": self.sha256, "materialized": is_given}
 
 
 @dataclass(frozen=True)

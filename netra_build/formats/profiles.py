@@ -49,12 +49,10 @@ class Profile:
 
     def document(self) -> Json:
         """Return the record of engine.json and explain.json."""
+        guards = {one.dimension: {"min": one.minimum, "max": one.maximum} for one in self.guards}
         return {
             "name": self.name,
-            "guards": {
-                guard.dimension: {"min": guard.minimum, "max": guard.maximum}
-                for guard in self.guards
-            },
+            "guards": guards,
             "quantization": self.quantization,
             "tensor_parallel": self.tensor_parallel,
             "priority": self.priority,
@@ -75,11 +73,8 @@ def load_profiles(library: Library, tensor_parallel: int) -> tuple[Profile, ...]
     for profile in profiles:
         other = first.setdefault(profile.name, profile)
         if other is not profile:
-            raise BadInput(
-                f'profile "{profile.name}" is defined twice',
-                location=profile.location,
-                hint=f"the other one is {other.location}",
-            )
+            fact, hint = f'profile "{profile.name}" is defined twice', other.location
+            raise BadInput(fact, location=profile.location, hint=f"the other one is {hint}")
     return tuple(sorted(profiles, key=lambda profile: profile.name))
 
 
@@ -88,11 +83,8 @@ def choose_profile(profiles: tuple[Profile, ...], name: str, location: str) -> P
     for profile in profiles:
         if profile.name == name:
             return profile
-    raise BadInput(
-        f'unknown profile "{name}"',
-        location=location,
-        hint=nearest_hint(name, [profile.name for profile in profiles]),
-    )
+    hint = nearest_hint(name, [profile.name for profile in profiles])
+    raise BadInput(f'unknown profile "{name}"', location=location, hint=hint)
 
 
 def _read_profile(library: Library, name: str, tensor_parallel: int) -> Profile:

@@ -52,10 +52,6 @@ class Tensor:
         """Name of the tensor that owns the bytes: the alias target or the tensor itself."""
         return self.alias_of or self.name
 
-    def document(self) -> Json:
-        """Return the object of graph.json."""
-        return {**vars(self), "shape": list(self.shape)}
-
 
 @dataclass(frozen=True)
 class Operation:
@@ -71,10 +67,6 @@ class Operation:
     def __post_init__(self) -> None:
         object.__setattr__(self, "attributes", freeze(self.attributes))
         object.__setattr__(self, "numerical", freeze(self.numerical))
-
-    def document(self) -> Json:
-        """Return the object of graph.json."""
-        return lower(vars(self))
 
 
 @dataclass(frozen=True)
@@ -95,15 +87,7 @@ class Graph:
 
     def document(self) -> Json:
         """Return graph.json."""
-        return {
-            "format": FORMAT_GRAPH,
-            "name": self.name,
-            "tensors": [tensor.document() for tensor in self.tensors],
-            "operations": [operation.document() for operation in self.operations],
-            "inputs": list(self.inputs),
-            "outputs": list(self.outputs),
-            "state": list(self.state),
-        }
+        return {"format": FORMAT_GRAPH, **lower(self)}
 
 
 def read_graph(fields: Fields) -> Graph:

@@ -138,9 +138,7 @@ class Closures:
         try:
             TopologicalSorter(included).prepare()
         except CycleError as error:
-            cycle = error.args[1][
-                :-1
-            ]  # each file is included by the next, and the last by the first
+            cycle = error.args[1][1:]  # each file is included by the next, the last by the first
             order = list(files)
             first = min(range(len(cycle)), key=lambda index: order.index(cycle[index]))
             through = cycle[(first + 1) % len(cycle)]

@@ -87,7 +87,15 @@ class Graph:
 
     def document(self) -> Json:
         """Return graph.json."""
-        return {"format": FORMAT_GRAPH, **lower(self)}
+        return {
+            "format": FORMAT_GRAPH,
+            "name": self.name,
+            "tensors": [lower(vars(tensor)) for tensor in self.tensors],
+            "operations": [lower(vars(operation)) for operation in self.operations],
+            "inputs": list(self.inputs),
+            "outputs": list(self.outputs),
+            "state": list(self.state),
+        }
 
 
 def read_graph(fields: Fields) -> Graph:

@@ -143,8 +143,8 @@ def test_notes_are_split_at_their_padding():
     section = struct.pack("<3I", 7, 5, 32) + b"AMDGPU\0\0" + b"hello\0\0\0"
     section += struct.pack("<3I", 4, 0, 3) + b"GNU\0"
     assert list(split_notes(section, "k")) == [
-        Note(b"AMDGPU", 32, b"hello", 20),
-        Note(b"GNU", 3, b"", 44),
+        Note(b"AMDGPU", 32, b"hello"),
+        Note(b"GNU", 3, b""),
     ]
 
 

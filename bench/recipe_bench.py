@@ -14,7 +14,7 @@ from measured import Cost, measure
 
 from netra_build.asm.tools.toolchain import Toolchain, find_toolchain
 from netra_build.build.graph.actions import Graph, Root
-from netra_build.build.run.execute import Folders
+from netra_build.build.run.execution import Folders
 from netra_build.core.disk import RealDisk
 from netra_build.formats.library import open_library
 from netra_build.requests import objects_graph

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from netra_build.cli.main import COMMANDS, load_command
-from netra_build.scons.variables import TARGETS, VARIABLES
+from netra_build.scons.command_line import TARGETS, VARIABLES
 
 MANUAL = Path(__file__).resolve().parent / "manual.md"
 TABLE = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)

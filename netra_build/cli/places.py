@@ -9,12 +9,12 @@ from pathlib import Path
 from netra_build.asm.native.session import with_native_part
 from netra_build.asm.tools.toolchain import Toolchain, find_toolchain
 from netra_build.build.digests.code_digest import PACKAGE_FOLDER
-from netra_build.build.digests.loaded_code import note_folder
 from netra_build.build.freshness.input_trace import (
     InputTrace,
     RecordingDisk,
     RecordingEnvironment,
     absolute,
+    note_folder,
 )
 from netra_build.core.disk import RealDisk
 from netra_build.formats.library import Library, open_library

@@ -58,11 +58,6 @@ def remember_digest(state: FileState, digest: str) -> None:
     _DIGESTS[state] = digest
 
 
-def known_digests() -> dict[FileState, str]:
-    """Return every digest that was found out or taken on trust, by the state of its file."""
-    return dict(_DIGESTS)
-
-
 _DIGESTS: dict[FileState, str] = {}
 """What files were found to hold in this process. No two files of one state lie side by side."""
 

@@ -14,7 +14,7 @@ from netra_build.build.freshness.freshness import Freshness
 from netra_build.build.graph.actions import Action, Root
 from netra_build.build.record.run_record import RunRecord
 from netra_build.build.record.tally import Paths
-from netra_build.build.run.execute import Execution
+from netra_build.build.run.execution import Execution
 from netra_build.core.canonical_json import Json
 from netra_build.core.errors import BadInput
 from netra_build.core.nearest import nearest_hint

@@ -5,34 +5,39 @@ from __future__ import annotations
 import atexit
 import sys
 import threading
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import SCons.Script
+import SCons.Action
 
-from netra_build.asm.native.session import NativeToolchain
+from netra_build.asm.native.session import NativeToolchain, with_native_part
+from netra_build.asm.tools.toolchain import find_toolchain
 from netra_build.build.cache.store import Store, open_store
-from netra_build.build.freshness.freshness import Freshness
-from netra_build.build.freshness.input_trace import InputTrace, absolute, absolute_names
-from netra_build.build.freshness.noted import NotedDigests
-from netra_build.build.freshness.output_record import FILE_NAME as OUTPUTS_NAME
-from netra_build.build.freshness.output_record import OutputRecord
+from netra_build.build.freshness.finished import NotedDigests
+from netra_build.build.freshness.freshness import FILE_NAME as OUTPUTS_NAME
+from netra_build.build.freshness.freshness import Freshness, OutputRecord
+from netra_build.build.freshness.input_trace import (
+    InputTrace,
+    RecordingDisk,
+    absolute,
+    absolute_names,
+    joined,
+    note_folder,
+)
 from netra_build.build.record.run_record import FILE_NAME as RUNS_NAME
 from netra_build.build.record.run_record import RunRecord
 from netra_build.build.record.tally import Tally
 from netra_build.build.run.build_lock import take_lock
-from netra_build.build.run.execute import Execution
-from netra_build.build.workers.workers import Begin, WorkerPool, most_workers
+from netra_build.build.run.execution import Execution
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput, NetraError
 from netra_build.core.stamps import Row, process_start_ns
 from netra_build.formats.library import Library
+from netra_build.scons.executor import StepExecutor
 from netra_build.scons.steps import Step, node_is_done
 
-FEW = 24
-"""How many times workers are asked for before there are any: a small build needs none."""
+TOOLCHAINS = ".toolchain"
+"""Folder of the build with unpacked packages of tools, and of the native part."""
 
 _RECORDS: dict[str, OutputRecord] = {}
 _RUNS: dict[str, RunRecord] = {}
@@ -77,6 +82,7 @@ class BuildContext:
         """Digest of all that runs, once it is known."""
         self.noted = NotedDigests()
         """What the manifest of the same request says of its inputs."""
+        self.executor = StepExecutor(self.steps, self.store, self._begin_in_worker)
         self.verify = False
         self.has_front = False
         """Whether somebody else calls ``finish``, once all is said about the build."""
@@ -87,8 +93,6 @@ class BuildContext:
         self._is_store_known = False
         self._is_trouble_said = False
         self._lock = threading.Lock()
-        self._workers: WorkerPool | None = None
-        self._asked_for_workers = 0
 
     def record(self, env: Any) -> OutputRecord:
         """Return the record of what was written, read once; it is saved when the build ends.
@@ -155,29 +159,30 @@ class BuildContext:
                 self._store = _open_store(env["NETRA_STORE"], env["NETRA_STORE_BYTES"])
             return self._store
 
-    def workers(
-        self, is_long: bool, work: Callable[[BuildContext, Any, Begin], Any]
-    ) -> WorkerPool | None:
-        """Return who works for this process; None while there is little to do, or one job."""
-        with self._lock:
-            self._asked_for_workers += 1
-            if self._workers is None and (is_long or self._asked_for_workers > FEW):
-                most = most_workers(SCons.Script.GetOption("num_jobs"))
-                if most:
-                    self._workers = WorkerPool(most, partial(work, self), self._begin_anew)
-            return self._workers
+    def tools(self, env: Any) -> NativeToolchain:
+        """Return the tool chain of the environment, looked for once."""
+        if self.toolchain is None:
+            explicit, rocm = env["NETRA_TOOLCHAIN"], env["NETRA_ROCM_PATH"]
+            path, local = env["ENV"].get("PATH", ""), Path(env.Dir("#").abspath) / TOOLCHAINS
+            is_dry = not SCons.Action.execute_actions  # and leaves no store
+            store = None if is_dry else self.store(env)
+            seen = InputTrace(self.input_trace.started_ns)
+            programs = find_toolchain(
+                Path(explicit) if explicit else None,
+                rocm_path=Path(rocm) if rocm else None,
+                local=local,
+                path=path,
+                disk=RecordingDisk(seen),
+                memory=store,
+            )
+            note_folder(seen, absolute(local / "native"))
+            self.tool_identity = programs.identity(RecordingDisk(seen))
+            self.system_trace = joined(self.system_trace, seen)
+            self.has_path_tools = str(programs.assembler.path.parent) in path.split(":")
+            self.toolchain = with_native_part(programs, local / "native")
+        return self.toolchain
 
-    def end_workers(self) -> None:
-        """End who works for this process; the next build has others."""
-        workers, self._workers = self._workers, None
-        if workers is not None:
-            workers.close()
-
-    def opened_store(self) -> Store | None:
-        """Return the store that was opened."""
-        return self._store
-
-    def _begin_anew(self) -> None:
+    def _begin_in_worker(self) -> None:
         """Share no lock and no other process with the one that this one was copied from."""
         self._lock = threading.Lock()
         if self._store is not None:
@@ -193,7 +198,7 @@ class BuildContext:
 
     def finish(self) -> None:
         """Save the records and say what became of the store; also for a front that ends at once."""
-        self.end_workers()
+        self.executor.end_workers()
         for record in (self._record, self.runs):
             try:
                 if record is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from functools import partial
 from inspect import signature
 from os.path import normpath
@@ -14,11 +13,10 @@ import SCons.Action
 import SCons.Errors
 
 from netra_build import __version__, requests
-from netra_build.build.digests.code_digest import code_digest
+from netra_build.build.freshness.freshness import OutputRecord
 from netra_build.build.freshness.input_trace import RecordingDisk, absolute
-from netra_build.build.freshness.output_record import OutputRecord
 from netra_build.build.graph.actions import Graph, Root
-from netra_build.build.run.execute import Execution, Folders
+from netra_build.build.run.execution import Execution, Folders
 from netra_build.core.canonical_json import Json
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput, NetraError
@@ -29,7 +27,6 @@ from netra_build.release.layout import CODE_OBJECTS, ENGINE
 from netra_build.releasing import ReleaseRequest, plan_release, plan_report
 from netra_build.scons.context import BuildContext
 from netra_build.scons.nodes import declare_graph, made_in_two_ways
-from netra_build.scons.tools import toolchain_of
 
 ENGINE_OPTIONS = {"profile", "golden_root", "locked", "allow_experimental", "debug"}
 SHARED_OPTIONS = {"out", "library_root"}
@@ -175,7 +172,6 @@ def _declare(
         library = library_of(env, root)
         with collector_paused():
             graph = plan(library, **options)
-        _read_code(graph)
         build = env["NETRA_BUILD"]
         folder = normpath(out) if out else (f"{build}/{kind}/{graph.name}" if kind else build)
         given = {Root.OUT: Path(folder), **(folders or {})}
@@ -197,16 +193,6 @@ def _declare(
         return declare_graph(env, execution)
     except NetraError as error:
         raise NetraUserError(error) from error
-
-
-def _read_code(graph: Graph) -> None:
-    """Read the code of all stages now: whoever looks for the tool chain may not be done yet.
-
-    What cannot be read is met again by the first action that is asked about it.
-    """
-    for module in {action.stage.module for action in graph.actions}:
-        with suppress(NetraError):
-            code_digest(module)
 
 
 def _request(
@@ -310,6 +296,6 @@ def _execution(
     work = Path(f"{env['NETRA_BUILD']}/work")
     paths = {Root.SOURCE: library.root, Root.WORK: work, **folders}
     context: BuildContext = env["NETRA_CONTEXT"]
-    runs, tools = context.run_record(env), toolchain_of(env)
+    runs, tools = context.run_record(env), context.tools(env)
     disk, tally = RealDisk(), context.tally
     return Execution(graph, Folders(paths), disk, tools, tally, runs, has_own_folder)

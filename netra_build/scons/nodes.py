@@ -14,11 +14,9 @@ from SCons.Action import Action as SConsAction
 from netra_build.build.freshness.input_trace import absolute
 from netra_build.build.graph.actions import Action, Place, Root
 from netra_build.build.record.tally import Paths
-from netra_build.build.run.execute import Execution
+from netra_build.build.run.execution import Execution
 from netra_build.core.canonical_json import canonical_text
 from netra_build.core.errors import BadInput, NetraError
-from netra_build.scons.cache import StoreCache
-from netra_build.scons.carrying import make
 from netra_build.scons.steps import Step, StepFile
 
 
@@ -51,7 +49,6 @@ def declare_graph(env: Any, execution: Execution) -> list[Any]:
     An action that was declared already, with the same files, is taken as it is.
     """
     context = env["NETRA_CONTEXT"]
-    env = env.Override({"CACHEDIR_CLASS": StoreCache})  # a cache of the user's keeps its own
     nodes: list[Any] = []
     cleared = _places_to_clear(execution)
     _look_at_sources(context, execution)
@@ -129,7 +126,7 @@ def _places_to_clear(execution: Execution) -> frozenset[Place]:
 def _build(target: list[Any], source: list[Any], env: Any) -> int:
     """Run the action behind a node; a failure becomes one ``BuildError`` with our message."""
     try:
-        make(target[0].executor)
+        env["NETRA_CONTEXT"].executor.make(target[0].executor)
     except NetraError as error:
         raise SCons.Errors.BuildError(
             node=target, errstr=str(error), status=error.status, exitstatus=2

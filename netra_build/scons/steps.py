@@ -7,6 +7,7 @@ but whether they are up to date is asked once for all outputs of an action, by i
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,15 +18,18 @@ import SCons.Node
 import SCons.Node.FS
 import SCons.Util
 
-from netra_build.build.digests.ingredients import ingredients_of
+from netra_build.build.digests.action_digest import ingredients_of
 from netra_build.build.explain.reasons import FORGOTTEN, Cause, Reason
 from netra_build.build.freshness.freshness import Decision, Freshness
 from netra_build.build.graph.actions import Action
 from netra_build.build.record.tally import Paths
-from netra_build.build.run.execute import ActionRun, Execution
+from netra_build.build.run.execution import Execution
+from netra_build.build.run.executor import Job, Outcome
 from netra_build.core.digests import blake3_hex
 from netra_build.core.errors import NetraError
 
+RESTORED = "STORE"
+"""Label of an action whose outputs come from the store."""
 EXPLAINED = " " * 11
 """How SCons indents the causes of ``--debug=explain``."""
 
@@ -57,8 +61,6 @@ class Step(SCons.Executor.Executor):  # type: ignore[misc]
         self.decision: Decision | None = None
         self.number = -1
         """Its place among all steps that were context."""
-        self.prepared: ActionRun | None = None
-        """What was read for the action, until it is made."""
         self.is_restored = False
         self._targets: list[Any] = []
         self._sources: list[Any] = []
@@ -120,19 +122,37 @@ class Step(SCons.Executor.Executor):  # type: ignore[misc]
             self._has_to_run = (
                 self.must_run
                 or self.decision is None
-                or not self.freshness.is_fresh(self.output_paths, self.noted_digest(self.decision))
+                or not self.freshness.is_fresh(self.output_paths, self._noted_digest(self.decision))
             )
         return self._has_to_run
 
     def decide_anew(self) -> None:
         """Forget what was decided: SCons builds once more in this process (``--interactive``)."""
-        self._has_to_run, self.decision, self.prepared = None, None, None
+        self._has_to_run, self.decision = None, None
         self.freshness.look_again((*self.input_paths, *self.output_paths))
         if self.execution.product is not None:
             self.execution.product.begin_anew()
-        self.env["NETRA_CONTEXT"].end_workers()
+        self.env["NETRA_CONTEXT"].executor.end_workers()
 
-    def noted_digest(self, decision: Decision) -> str:
+    def job(self) -> Job:
+        """Return what is to be carried out."""
+        return Job(self.action, self.execution, self.decision, self._otherwise())
+
+    def note(self, outcome: Outcome) -> None:
+        """Remember what was written, and by which action if it can be told."""
+        decision = outcome.decision if outcome.is_steady else None
+        digest = self._noted_digest(decision) if decision is not None else ""
+        self.freshness.note(outcome.written, self.output_paths, digest)
+
+    def restore(self) -> bool:
+        """Take all outputs from the store, and say so; False when the action has to run."""
+        is_restored: bool = self.env["NETRA_CONTEXT"].executor.restore(self)
+        if is_restored and SCons.Action.print_actions:
+            show = self.env.get("PRINT_CMD_LINE_FUNC", _print_line)
+            show(self.action.line(RESTORED), [self.node], [], self.env)
+        return is_restored
+
+    def _noted_digest(self, decision: Decision) -> str:
         """Return what an action is known by in the record: its digest, and what it depends on.
 
         A user's script may name further files that it has to follow (``Depends``).
@@ -147,7 +167,7 @@ class Step(SCons.Executor.Executor):  # type: ignore[misc]
         """Return what a user's script makes the files of this step depend on."""
         return list(dict.fromkeys(node for target in self._targets for node in target.depends))
 
-    def otherwise(self) -> Reason:
+    def _otherwise(self) -> Reason:
         """Return why the action runs if nothing that it is made of has changed."""
         if self.node.always_build or self.must_run:
             return Reason(Cause.ALWAYS)
@@ -174,7 +194,7 @@ class Step(SCons.Executor.Executor):  # type: ignore[misc]
             lambda _, place: freshness.file_digest(str(path_of(place))) or "",
             decider.identity,
         )
-        found = decider.reasons(self.action, self.output_paths, made_from) or (self.otherwise(),)
+        found = decider.reasons(self.action, self.output_paths, made_from) or (self._otherwise(),)
         return [reason.text() for reason in found]
 
 
@@ -241,8 +261,24 @@ class StepFile(SCons.Node.FS.File):  # type: ignore[misc]
     def release_target_info(self) -> None:
         """Keep everything: it is little."""
 
+    def retrieve_from_cache(self) -> bool:
+        """Restore the files of the step from our store, by its action digest.
+
+        SCons asks each target in turn before it runs an action; the first decides for all. A cache
+        of the user's is not for these nodes.
+        """
+        step: Step = self.executor
+        if self is step.node:
+            is_asked = SCons.Action.execute_actions and not self.nocache
+            step.is_restored = bool(is_asked) and step.restore()
+        return step.is_restored
+
+    def get_cachedir_csig(self) -> str:
+        """Return the BLAKE3 of the file; a cache of the user's does not have it."""
+        return self.get_csig()
+
     def push_to_cache(self) -> None:
-        """Do nothing: the store has it already."""
+        """Do nothing: the store has it already, from before anybody could alter the file."""
 
     def explain(self) -> str:
         """Return the text of ``--debug=explain``: the reasons that are recorded, too."""
@@ -261,3 +297,7 @@ def last_files(nodes: Sequence[Any]) -> list[Any]:
     used = {source for node in nodes for source in node.sources}
     is_enough = all(node in used for node in nodes[:-1])
     return [nodes[-1]] if is_enough else list(nodes)
+
+
+def _print_line(line: str, target: list[Any], source: list[Any], env: Any) -> None:
+    sys.stdout.write(line + "\n")

@@ -13,7 +13,7 @@ from netra_build import requests
 from netra_build.asm.objects.rewrite import strip
 from netra_build.asm.source.blocks import shared_text
 from netra_build.build.graph.actions import Root
-from netra_build.build.run.execute import Execution, Folders
+from netra_build.build.run.execution import Execution, Folders
 from netra_build.build.run.executor import run_graph
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput, Refused

@@ -14,7 +14,7 @@ from shared_code_library import make_library
 
 from netra_build import requests
 from netra_build.build.graph.actions import Root
-from netra_build.build.run.execute import Execution, Folders
+from netra_build.build.run.execution import Execution, Folders
 from netra_build.build.run.executor import run_graph
 from netra_build.cli.build.published import build_engine
 from netra_build.core.canonical_json import canonical_bytes, pretty_bytes

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from netra_build.asm.tools.programs import AssemblyFailed
-from netra_build.build.workers.workers import GATE, Begin, NoWorker, WorkerPool, most_workers
+from netra_build.build.run.workers import GATE, Begin, NoWorker, WorkerPool, most_workers
 from netra_build.core.errors import BadInput, Refused, ToolchainFailed
 
 PATIENCE_MS = 30_000
@@ -186,7 +186,7 @@ def test_nothing_is_forked_while_something_is_done_here(workers: WorkerPool) -> 
 
 KILLED = """
 import os, signal, sys
-from netra_build.build.workers.workers import WorkerPool
+from netra_build.build.run.workers import WorkerPool
 workers = WorkerPool(2, lambda task, begin: os.getpid(), lambda: None)
 print(workers.ask(None, lambda: None), flush=True)
 os.kill(os.getpid(), signal.SIGKILL)

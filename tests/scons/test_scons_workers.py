@@ -15,21 +15,21 @@ SCONSTRUCT = """\
 import os
 from SCons.Script import ARGUMENTS, Environment, PyPackageDir
 from netra_build.build.run import executor
-from netra_build.scons import context
+from netra_build.scons import executor as steps
 
-context.FEW = 0
-context.most_workers = lambda jobs: int(ARGUMENTS["workers"])
-BUILDER, really, fault = os.getpid(), executor.made, ARGUMENTS.get("fault", "")
+steps.FEW = 0
+steps.most_workers = lambda jobs: int(ARGUMENTS["workers"])
+BUILDER, really, fault = os.getpid(), executor.ActionRun.make, ARGUMENTS.get("fault", "")
 
-def made(run, decision, store):
+def make(run, store, decision):
     here = "here" if os.getpid() == BUILDER else "by worker"
     with open("who", "a") as stream:
         stream.write(f"{run.action.stage.name} {here}\\n")
     if here == "by worker" and run.action.stage.name == fault:
         os._exit(9)
-    return really(run, decision, store)
+    return really(run, store, decision)
 
-executor.made = made
+executor.ActionRun.make = make
 if fault == "fork":
     def fork():
         raise BlockingIOError(11, "no more processes")

@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.serialization import (
 
 from netra_build.asm.tools.toolchain import Toolchain
 from netra_build.build.graph.actions import Root
-from netra_build.build.run.execute import Execution, Folders
+from netra_build.build.run.execution import Execution, Folders
 from netra_build.build.run.executor import run_graph
 from netra_build.cli.main import main
 from netra_build.core.disk import RealDisk

@@ -7,11 +7,10 @@ from typing import Any
 
 from netra_build.build.explain.upcoming import upcoming
 from netra_build.build.explain.why import answer, upcoming_lines
-from netra_build.build.freshness.freshness import Freshness
-from netra_build.build.freshness.output_record import OutputRecord
+from netra_build.build.freshness.freshness import Freshness, OutputRecord
 from netra_build.build.graph.actions import Action, Graph, Place, Root, Stage
 from netra_build.build.record.run_record import RunRecord
-from netra_build.build.run.execute import Execution, Folders
+from netra_build.build.run.execution import Execution, Folders
 from netra_build.build.run.executor import run_action
 from netra_build.core.digests import blake3_hex
 from netra_build.core.disk import RealDisk

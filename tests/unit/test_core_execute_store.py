@@ -19,7 +19,7 @@ from netra_build.build.graph.actions import (
     Root,
     Stage,
 )
-from netra_build.build.run.execute import Execution, Folders
+from netra_build.build.run.execution import Execution, Folders
 from netra_build.build.run.executor import run_action, run_graph
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import NetraError, Refused

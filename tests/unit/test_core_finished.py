@@ -9,9 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from netra_build.build.freshness.finished import MOST_MANIFESTS, Finished, write_manifest
+from netra_build.build.freshness.finished import (
+    MOST_MANIFESTS,
+    Finished,
+    NotedDigests,
+    write_manifest,
+)
 from netra_build.build.freshness.input_trace import InputTrace, RecordingDisk
-from netra_build.build.freshness.noted import NotedDigests
 from netra_build.build.freshness.up_to_date import FOLDER, judge, manifest_path, read_manifest
 from netra_build.core.digests import blake3_hex
 from netra_build.core.disk import RealDisk

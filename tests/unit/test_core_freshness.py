@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from netra_build.build.freshness.freshness import Freshness
-from netra_build.build.freshness.output_record import OutputRecord
+from netra_build.build.freshness.freshness import Freshness, OutputRecord
 from netra_build.build.graph.actions import Action, Place, Root, Stage
 from netra_build.core.digests import blake3_hex, sha256_hex
 from netra_build.core.disk import RealDisk

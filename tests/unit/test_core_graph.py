@@ -18,7 +18,7 @@ from netra_build.build.graph.actions import (
     Stage,
     check_graph,
 )
-from netra_build.build.run.execute import Execution, Folders
+from netra_build.build.run.execution import Execution, Folders
 from netra_build.build.run.executor import run_action, run_graph
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput, NetraError, Refused

@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 
 from rich.console import Console
 
-from netra_build.build.digests.ingredients import Ingredients
+from netra_build.build.digests.action_digest import Ingredients
 from netra_build.build.explain.graph_view import GraphView, graph_view
 from netra_build.build.explain.reasons import Cause, Reason
 from netra_build.build.explain.upcoming import State, Verdict

@@ -6,8 +6,7 @@ import ast
 
 import pytest
 
-from netra_build.build.digests.code_digest import PACKAGE_FOLDER, imported_modules
-from netra_build.build.digests.import_lines import import_tree
+from netra_build.build.digests.code_digest import PACKAGE_FOLDER, import_tree, imported_modules
 
 MODULES = sorted(PACKAGE_FOLDER.rglob("*.py"))
 

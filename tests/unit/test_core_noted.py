@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from netra_build.build.freshness.noted import NotedDigests
+from netra_build.build.freshness.finished import NotedDigests
 from netra_build.build.freshness.up_to_date import judge
 from netra_build.core.stamps import columns_of
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from netra_build.build.freshness.output_record import OutputRecord
+from netra_build.build.freshness.freshness import OutputRecord
 from netra_build.core.digests import blake3_hex
 from netra_build.core.disk import RealDisk
 from netra_build.core.stamps import own_stamp_of

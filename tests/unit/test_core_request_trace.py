@@ -26,8 +26,8 @@ from netra_build.build.cache.request_trace import (
 )
 from netra_build.build.cache.restore import Present, digests_below, fits, restore
 from netra_build.build.cache.store import MOST_RECORDS, Store, open_store
+from netra_build.build.freshness.finished import NotedDigests
 from netra_build.build.freshness.input_trace import InputTrace, RecordingDisk
-from netra_build.build.freshness.noted import NotedDigests
 from netra_build.build.graph.product import JOURNAL
 from netra_build.core.digests import blake3_hex
 from netra_build.core.disk import RealDisk

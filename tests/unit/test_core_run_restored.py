@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from netra_build.build.digests.ingredients import Ingredients
+from netra_build.build.digests.action_digest import Ingredients
 from netra_build.build.graph.actions import Place, Root, Stage
 from netra_build.build.record.run_record import Pending, RunRecord
 from netra_build.build.record.tally import Ending

@@ -10,8 +10,7 @@ import pytest
 from netra_build.build.explain.reasons import Cause
 from netra_build.build.graph.actions import Action, Graph, Place, Root, Stage
 from netra_build.build.record.run_record import RunRecord
-from netra_build.build.run.action_log import pending_run
-from netra_build.build.run.execute import Execution, Folders
+from netra_build.build.run.execution import Execution, Folders, pending_run
 from netra_build.build.run.executor import run_action
 from netra_build.core.disk import RealDisk
 

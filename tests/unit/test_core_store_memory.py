@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from netra_build.build.cache.store import ANSWER, open_store
-from netra_build.core.memory import KeptAnswers
 
 
 def test_an_answer_is_found_by_its_question(tmp_path: Path) -> None:
@@ -25,15 +24,3 @@ def test_an_answer_to_another_question_under_the_same_key_is_none(tmp_path: Path
     path.write_bytes(path.read_bytes().replace(b"answer", b"answes"))
     assert memory.recall("asked") is None
     assert ANSWER == "answer"
-
-
-def test_answers_that_were_kept_in_a_process_can_be_told(tmp_path: Path) -> None:
-    kept = KeptAnswers()
-    kept.keep("asked", "answer")
-    kept.keep(["also", 1], [2])
-    assert kept.recall("asked") == "answer"
-    assert kept.recall("also") is None
-    memory = open_store(tmp_path / "store")
-    kept.tell(memory)
-    assert memory.recall("asked") == "answer"
-    assert memory.recall(["also", 1]) == [2]

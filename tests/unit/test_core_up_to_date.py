@@ -12,9 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from netra_build.build.freshness.finished import Finished, write_manifest
+from netra_build.build.freshness.finished import Finished, NotedDigests, write_manifest
 from netra_build.build.freshness.input_trace import InputTrace, RecordingDisk, RecordingEnvironment
-from netra_build.build.freshness.noted import NotedDigests
 from netra_build.build.freshness.up_to_date import (
     forget,
     judge,

@@ -12,8 +12,7 @@ from netra_build.build.digests.action_digest import action_digest
 from netra_build.build.explain.reasons import Cause, Reason
 from netra_build.build.explain.upcoming import State, Verdict, upcoming
 from netra_build.build.explain.why import Answer, Link, Step
-from netra_build.build.freshness.freshness import Freshness
-from netra_build.build.freshness.output_record import OutputRecord
+from netra_build.build.freshness.freshness import Freshness, OutputRecord
 from netra_build.build.graph.actions import Place, Root, Stage
 from netra_build.build.run.executor import run_action, run_graph
 from netra_build.core.digests import blake3_hex

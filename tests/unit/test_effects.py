@@ -14,8 +14,8 @@ STARTS_PROGRAMS = (
     "netra_build.asm.tools.programs",
     "netra_build.asm.native",
     "netra_build.checkasm.mutate.campaign",
+    "netra_build.build.run.workers",
 )
-STARTS_PROGRAMS += ("netra_build.build.workers.future", "netra_build.build.workers.workers")
 """What starts programs, keeps an assembler in a process, spreads mutants over processes, and makes
 copies of this one."""
 

@@ -14,8 +14,8 @@ from netra_build.build.cache.request_trace import (
     TracedProduct,
 )
 from netra_build.build.cache.store import Store
+from netra_build.build.freshness.finished import NotedDigests
 from netra_build.build.freshness.input_trace import InputTrace, RecordingDisk
-from netra_build.build.freshness.noted import NotedDigests
 from netra_build.build.graph.product import Product
 from netra_build.build.record.tally import Paths
 from netra_build.core.digests import blake3_hex

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import sys
 from collections import deque
 from collections.abc import Iterator, Mapping
@@ -17,7 +18,6 @@ from pathlib import Path
 from types import MappingProxyType
 
 from netra_build.build.digests.distributions import DISTRIBUTION_BY_IMPORT, installed_version
-from netra_build.build.digests.import_lines import import_tree
 from netra_build.core.canonical_json import canonical_bytes
 from netra_build.core.digests import blake3_hex
 from netra_build.core.errors import ToolchainFailed
@@ -158,3 +158,43 @@ def module_path(name: str) -> Path | None:
         return folder / "__init__.py"
     file = folder.with_suffix(".py")
     return file if len(parts) > 1 and file.is_file() else None
+
+
+_FIRST_LINE = re.compile(r"^[ \t\f]*((?:from|import)[ \t\\(].*)$", re.MULTILINE)
+_ELSEWHERE = re.compile(r"[:;][ \t\f]*(?:from|import)\b|\r")
+"""An import behind something else in its line, or lines that end in another way."""
+
+
+def import_tree(source: bytes, name: str) -> ast.Module:
+    """Return a tree that holds every import statement of ``source``, if not its other statements.
+
+    Only they are parsed. A module in which something else looks like one, or one is not the first
+    in its line, is parsed as a whole.
+    """
+    try:
+        text = source.decode("utf-8")
+        statements = None if _ELSEWHERE.search(text) else _import_statements(text)
+        if statements is not None:
+            return ast.parse("\n".join(statements), filename=name)
+    except (UnicodeDecodeError, SyntaxError):
+        pass
+    return ast.parse(source, filename=name)
+
+
+def _import_statements(text: str) -> list[str] | None:
+    """Return all that begins like an import statement, up to the end of its line or brackets.
+
+    None if one stands in a long text, as far as its quotes tell.
+    """
+    found: list[str] = []
+    for match in _FIRST_LINE.finditer(text):
+        if text.count('"""', 0, match.start()) % 2 or text.count("'''", 0, match.start()) % 2:
+            return None
+        statement, end = match[1], match.end()
+        while statement.count("(") > statement.count(")") or statement.endswith("\\"):
+            start, end = end, text.find("\n", end + 1)
+            if end < 0:
+                return [*found, text[match.start() :].lstrip()]
+            statement += text[start:end]
+        found.append(statement)
+    return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from netra_build.build.digests.ingredients import shown_digest
+from netra_build.build.digests.action_digest import shown_digest
 from netra_build.build.explain.upcoming import TO_COME, State, Verdict
 from netra_build.core.canonical_json import Json
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from typing import NamedTuple
 
-from netra_build.build.digests.ingredients import Ingredients, Input, shown_digest
+from netra_build.build.digests.action_digest import Ingredients, Input, shown_digest
 
 NOTHING = "nothing"
 

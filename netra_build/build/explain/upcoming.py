@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from netra_build.build.digests.ingredients import ingredients_of
+from netra_build.build.digests.action_digest import ingredients_of
 from netra_build.build.explain.reasons import FORGOTTEN, Cause, Reason
 from netra_build.build.freshness.freshness import Freshness
 from netra_build.build.graph.actions import Action, Place
 from netra_build.build.record.run_file import Entry
 from netra_build.build.record.tally import Paths
-from netra_build.build.run.execute import Execution
+from netra_build.build.run.execution import Execution
 from netra_build.core.digests import blake3_hex
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from netra_build.build.digests.ingredients import shown_digest
+from netra_build.build.digests.action_digest import shown_digest
 from netra_build.build.explain.reasons import Cause, Reason
 from netra_build.build.explain.upcoming import TO_COME, State, Verdict
 from netra_build.build.record.run_file import Entry

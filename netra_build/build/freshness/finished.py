@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from netra_build.build.freshness.input_trace import InputTrace, Listing, absolute
-from netra_build.build.freshness.noted import NotedDigests
 from netra_build.build.freshness.up_to_date import (
     FORMAT,
     QUESTIONS,
@@ -36,6 +35,7 @@ from netra_build.core.stamps import (
     folder_stamps,
     is_recent,
     own_stamp_of,
+    rows_in,
     stamp_of,
 )
 from netra_build.core.streams import file_digest
@@ -45,6 +45,30 @@ MOST_MANIFESTS = 64
 
 class Unsteady(Exception):
     """Something may have changed while the build ran; the message says what."""
+
+
+class NotedDigests:
+    """The BLAKE3 of the inputs of a request that was finished some time ago."""
+
+    def __init__(self, noted: Mapping[str, Any] | None = None) -> None:
+        """Take what a verdict holds of a manifest; what cannot be read of it knows nothing."""
+        self._base, self._written_ns = "", 0
+        self._rows: dict[str, Row] = {}
+        if not noted:
+            return
+        try:
+            rows = rows_in(noted["inputs"])
+            self._base, self._written_ns = str(noted["base"]), int(noted["written_ns"])
+        except (KeyError, TypeError, ValueError, OverflowError):
+            return
+        self._rows = rows
+
+    def digest(self, path: str, stamp: Stamp) -> str | None:
+        """Return the digest of a file that has this stamp now, None if the stamp does not tell."""
+        row = self._rows.get(path.removeprefix(self._base))
+        if row is None or row[0] != stamp or is_recent(stamp[1], stamp[2], self._written_ns):
+            return None
+        return row[1]
 
 
 @dataclass

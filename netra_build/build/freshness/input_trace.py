@@ -1,21 +1,24 @@
-"""A disk that remembers what was asked of it: the inputs of a decision, complete by construction.
+"""What was looked at while a build ran: the inputs of its decisions, complete by construction.
 
-Not only the files that were read decide what is made, but also the folders that were listed and
-the files that were looked for in vain.
+Not only the files that were read decide what is made, but also the folders that were listed, the
+files that were looked for in vain, and the code that runs: our package, Python, the distributions.
 """
 
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from netra_build.build.digests.code_digest import PACKAGE_FOLDER
+from netra_build.build.digests.distributions import DISTRIBUTION_BY_IMPORT, plain_name
 from netra_build.build.freshness.up_to_date import hash_file
 from netra_build.core.digests import blake3_hex
 from netra_build.core.disk import MAX_FILE_BYTES, PLAIN_NAME, AnyPath, RealDisk
-from netra_build.core.stamps import FileState, Stamp, is_recent, stamp_of
+from netra_build.core.stamps import FileState, Stamp, entries_below, is_recent, stamp_of
 
 Listing = tuple[str, str | None, tuple[str, ...]]
 """A folder, the suffix of the names that count (None: all entries), folders left out."""
@@ -187,3 +190,42 @@ class RecordingDisk(RealDisk):
         """Return the first file below ``folder``; which files there are is noted."""
         self.files_under(folder)
         return super().any_file_under(folder)
+
+
+CACHES = ("__pycache__",)
+"""Folders that Python writes by itself."""
+
+RECORDS = ("METADATA", "RECORD")
+
+
+def note_loaded_code(input_trace: InputTrace, distributions: Iterable[str] = ()) -> None:
+    """Note our package, the interpreter, our distributions and those given by name.
+
+    Which entry of Python's path each comes from is part of the request.
+    """
+    note_folder(input_trace, str(PACKAGE_FOLDER))
+    input_trace.saw_file(os.path.realpath(sys.executable))
+    wanted = {plain_name(name) for name in (*DISTRIBUTION_BY_IMPORT.values(), *distributions)}
+    for entry in sys.path:
+        _note_distributions(input_trace, entry, wanted)
+
+
+def note_folder(input_trace: InputTrace, folder: str) -> None:
+    """Note every file below a folder, and that there are no others, caches left out."""
+    names = entries_below(folder, CACHES)
+    input_trace.saw_listing(folder, None, names, CACHES)
+    for name in names:
+        if not name.endswith("/"):
+            input_trace.saw_file(f"{folder}/{name}")
+
+
+def _note_distributions(input_trace: InputTrace, entry: str, wanted: set[str]) -> None:
+    try:
+        names = os.listdir(entry or ".")
+    except OSError:
+        return
+    for name in names:
+        stem, _, suffix = name.rpartition(".")
+        if suffix == "dist-info" and plain_name(stem.rpartition("-")[0]) in wanted:
+            for record in RECORDS:
+                input_trace.saw_file(os.path.abspath(f"{entry}/{name}/{record}"))

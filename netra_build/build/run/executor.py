@@ -1,28 +1,47 @@
-"""Carry out one action: restore what it makes from a store, or make it.
+"""Carry out actions: read the inputs, restore or make the outputs, write them whole or not at all.
 
-What is done here is the same in the process that builds and in one that works for it.
+SCons's nodes, ``netra rebuild``, ``netra reproduce`` and ``netra kernels`` all come through here,
+in the process that builds and in those that work for it. With a store the outputs are taken from
+there when the same action has run before, in any folder, and kept there when it runs; either way
+they are written by the same lines.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from netra_build.build.cache.store import Store
+from netra_build.build.digests.action_digest import action_digest
 from netra_build.build.explain.reasons import FORGOTTEN, Reason
 from netra_build.build.freshness.freshness import Decision
-from netra_build.build.graph.actions import Action
+from netra_build.build.graph.actions import Action, Outputs, Place, Root
+from netra_build.build.record.run_record import Pending
 from netra_build.build.record.tally import Ending
-from netra_build.build.run.action_log import ActionLog, pending_run
-from netra_build.build.run.execute import ActionRun, Execution, prepare_run
+from netra_build.build.run.execution import ActionLog, Execution, pending_run
+from netra_build.core.digests import blake3_hex, sha256_hex
+from netra_build.core.errors import BadInput, NetraError
+from netra_build.core.streams import file_state
+
+
+@dataclass(frozen=True)
+class Job:
+    """One action to carry out, and what was found out about it before."""
+
+    action: Action
+    execution: Execution
+    decision: Decision | None = None
+    otherwise: Reason = FORGOTTEN
+    """Why the action runs if there is no other reason."""
 
 
 @dataclass(frozen=True)
 class Outcome:
     """What came of an action."""
 
-    decision: Decision
-    """The digest and the inputs that it was really carried out with."""
+    decision: Decision | None
+    """The digest and the inputs that it was really carried out with, where somebody needs them."""
     written: Mapping[str, str]
     """The BLAKE3 of each file written, by path."""
     ending: Ending
@@ -30,23 +49,151 @@ class Outcome:
     """Whether inputs and tools were the same at the end as at the beginning."""
 
 
-def decided_for(run: ActionRun, decision: Decision | None) -> Decision:
-    """Return the decision about the bytes that ``run`` has read, whenever they were written."""
-    if decision is not None and decision.input_digests == run.input_digests:
-        return decision
-    return Decision(run.digest(), run.input_digests)
+class ActionRun:
+    """One action with the inputs that it is run on, read once."""
+
+    def __init__(self, job: Job, begin: Callable[[], None] | None = None) -> None:
+        """Read the inputs; raise ``BadInput`` for one that cannot be read, or was not planned with.
+
+        ``begin`` withdraws the product's seal in place of the product itself.
+        """
+        self.action, self.execution, self._begin = job.action, job.execution, begin
+        read, name = self.execution.disk.read_stamped, self.execution.folders.name
+        found = {role: read(name(place)) for role, place in self.action.inputs}
+        self.inputs = {role: data for role, (data, _) in found.items()}
+        self._stamps = {role: state for role, (_, state) in found.items()}
+        self._refuse_unplanned()
+
+    @cached_property
+    def input_digests(self) -> dict[str, str]:
+        """The BLAKE3 of each input by role."""
+        return {role: blake3_hex(data) for role, data in self.inputs.items()}
+
+    def decided(self, known: Decision | None) -> Decision:
+        """Return the decision about the bytes that were read, whenever they were written."""
+        if known is not None and known.input_digests == self.input_digests:
+            return known
+        return Decision(self._digest(), self.input_digests)
+
+    def restore(self, store: Store, decision: Decision) -> Outcome | None:
+        """Write the outputs that the store has; None if it has not all of them."""
+        outputs = store.outputs(decision.digest, [role for role, _ in self.action.outputs])
+        if outputs is None:
+            return None
+        return Outcome(decision, self._write(outputs), Ending.RESTORED, is_steady=True)
+
+    def make(self, store: Store | None, decision: Decision | None) -> Outcome:
+        """Call the stage and write what it makes; keep it in the store if there is one.
+
+        Raises the stage's ``NetraError`` and writes nothing when it fails. What ran on inputs or
+        tools that changed meanwhile is not kept.
+        """
+        outputs = self._outputs()
+        written = self._write(outputs)
+        is_steady = decision is not None and self._is_steady(decision.digest)
+        if store is not None and decision is not None and is_steady:
+            store.put_outputs(decision.digest, outputs)
+        return Outcome(decision, written, Ending.RAN, is_steady)
+
+    def _digest(self) -> str:
+        """Return the action digest of exactly these inputs and the tools as they are now."""
+        return action_digest(self.action, self.input_digests, self.execution.tools)
+
+    def _is_steady(self, digest: str) -> bool:
+        """Tell whether inputs and tools are what they were when ``digest`` was made of them."""
+        if any(self._has_changed(role, place) for role, place in self.action.inputs):
+            return False
+        return not self.action.stage.uses_tools or self._digest() == digest
+
+    def _has_changed(self, role: str, place: Place) -> bool:
+        path = self.execution.folders.name(place)
+        if file_state(path) == self._stamps[role]:
+            return False
+        try:
+            return self.execution.disk.read_bytes(path) != self.inputs[role]
+        except NetraError:
+            return True
+
+    def _refuse_unplanned(self) -> None:
+        """Refuse a source that is not what was planned with: products would contradict."""
+        planned = self.execution.graph.planned
+        for role, place in self.action.inputs:
+            if place in planned and sha256_hex(self.inputs[role]) != planned[place]:
+                raise BadInput(
+                    "file has changed since the build was planned",
+                    location=place.name,
+                    hint="build again",
+                )
+
+    def _outputs(self) -> Outputs:
+        """Call the stage; raise its ``NetraError``, or ``ValueError`` for undeclared outputs."""
+        action = self.action
+        try:
+            outputs = action.stage.run(self.inputs, dict(action.parameters), self.execution.tools)
+        except NetraError as error:
+            raise self._explained(error) from None
+        made, declared = sorted(outputs), sorted(role for role, _ in action.outputs)
+        if made != declared:
+            raise ValueError(f"{action.line()}: made {made}, declared {declared}")
+        return outputs
+
+    def _explained(self, error: NetraError) -> NetraError:
+        action, execution = self.action, self.execution
+        if action.stage.explain is None or not action.hints:
+            return error
+        read, path = execution.disk.read_bytes, execution.folders.path
+        hints = {role: read(path(place)) for role, place in action.hints}
+        return action.stage.explain(error, hints, execution.tools).under(action.subject)
+
+    def _write(self, outputs: Outputs) -> dict[str, str]:
+        """Write all outputs and return their digests.
+
+        Before the first file of a sealed product is written its seal is withdrawn, and the seal
+        itself is written last (see ``Product``).
+        """
+        execution, declared = self.execution, dict(self.action.outputs)
+        product, name = execution.product, execution.folders.name
+        if product is not None and any(place.root is Root.OUT for place in declared.values()):
+            (self._begin or product.begin)()
+        for role, place in declared.items():
+            execution.disk.write_output(name(place), outputs[role])
+        if product is not None and execution.graph.seal in declared.values():
+            product.finish()
+        return {name(place): blake3_hex(outputs[role]) for role, place in declared.items()}
 
 
-def restored(run: ActionRun, decision: Decision, store: Store) -> Outcome | None:
-    """Write the outputs that the store has; None if it has not all of them."""
-    written = run.restore(store, decision.digest)
-    return None if written is None else Outcome(decision, written, Ending.RESTORED, is_steady=True)
+def attempt(
+    job: Job,
+    store: Store | None,
+    only: Ending | None = None,
+    begin: Callable[[], None] | None = None,
+) -> tuple[Outcome | None, Pending | None]:
+    """Restore what an action makes, or else make it and keep it; log nothing.
+
+    ``only`` RESTORED makes nothing, ``only`` RAN restores nothing. Returns what came of it, None
+    when the store does not have it all, and what is to be recorded of the run.
+    """
+    store = store if job.action.stage.is_kept else None
+    run = ActionRun(job, begin)
+    pending = pending_run(job.action, job.execution, run.input_digests, job.otherwise)
+    is_decided = store is not None or pending is not None
+    decision = run.decided(job.decision) if is_decided else None
+    outcome = None
+    if store is not None and decision is not None and only is not Ending.RAN:
+        outcome = run.restore(store, decision)
+    if outcome is None and only is not Ending.RESTORED:
+        outcome = run.make(store, decision)
+    return outcome, pending
 
 
-def made(run: ActionRun, decision: Decision, store: Store | None) -> Outcome:
-    """Run the action and keep what it made in the store, if there is one."""
-    written = run.make(store, decision.digest)
-    return Outcome(decision, written, Ending.RAN, run.is_steady(decision.digest))
+def perform(job: Job, store: Store | None = None, only: Ending | None = None) -> Outcome | None:
+    """Carry out a job as ``attempt`` does, and log it."""
+    with ActionLog(job.action, job.execution) as log:
+        outcome, pending = attempt(job, store, only)
+        log.ending = outcome.ending if outcome is not None else None
+        if outcome is not None and pending is not None:
+            log.record(pending, outcome.written)
+    return outcome
 
 
 def run_action(
@@ -55,18 +202,10 @@ def run_action(
     store: Store | None = None,
     otherwise: Reason = FORGOTTEN,
 ) -> dict[str, str]:
-    """Restore ``action`` from the store, or make and keep it; return as ``ActionRun.make`` does."""
-    run = prepare_run(action, execution)
-    with ActionLog(action, execution) as log:
-        pending = pending_run(action, execution, run.input_digests, otherwise)
-        if store is None or not action.stage.is_kept:
-            written, ending = run.make(), Ending.RAN
-        else:
-            decision = Decision(run.digest(), run.input_digests)
-            outcome = restored(run, decision, store) or made(run, decision, store)
-            written, ending = dict(outcome.written), outcome.ending
-        log.done(pending, written, ending)
-    return written
+    """Restore an action from the store, or make and keep it; return the BLAKE3 of its files."""
+    outcome = perform(Job(action, execution, otherwise=otherwise), store)
+    assert outcome is not None
+    return dict(outcome.written)
 
 
 def run_graph(execution: Execution, store: Store | None = None) -> dict[str, str]:

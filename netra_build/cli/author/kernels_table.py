@@ -16,7 +16,7 @@ from netra_build.asm.objects.disassembly import Disassembly, parse_disassembly
 from netra_build.asm.objects.metadata import KernelMetadata
 from netra_build.asm.tools.toolchain import Toolchain
 from netra_build.build.graph.actions import Graph, Root
-from netra_build.build.run.execute import Execution, Folders
+from netra_build.build.run.execution import Execution, Folders
 from netra_build.build.run.executor import run_graph
 from netra_build.chains import made_actions
 from netra_build.checkasm.hazards.kernel_statistics import (

@@ -9,9 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from netra_build.build.digests.loaded_code import note_loaded_code
 from netra_build.build.freshness.finished import Finished, confirmed, write_manifest
-from netra_build.build.freshness.input_trace import InputTrace, absolute
+from netra_build.build.freshness.input_trace import InputTrace, absolute, note_loaded_code
 from netra_build.build.freshness.up_to_date import forget
 from netra_build.build.graph.product import refuse_unfinished
 from netra_build.cli.build.published import build_engine, refuse_sealed

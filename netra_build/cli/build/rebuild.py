@@ -12,7 +12,7 @@ from pathlib import Path
 from netra_build.asm.tools.toolchain import Toolchain
 from netra_build.build.freshness.input_trace import InputTrace, absolute
 from netra_build.build.graph.actions import Action, Graph, Place, Root
-from netra_build.build.run.execute import Execution, Folders
+from netra_build.build.run.execution import Execution, Folders
 from netra_build.build.run.executor import run_action, run_graph
 from netra_build.cli.options import add_recipe, wait_for_build
 from netra_build.cli.places import library_of, toolchain_of

@@ -10,12 +10,11 @@ from typing import Any
 
 from netra_build.build.explain.graph_view import GraphView, graph_view
 from netra_build.build.explain.upcoming import upcoming
-from netra_build.build.freshness.freshness import Freshness
-from netra_build.build.freshness.output_record import FILE_NAME as OUTPUTS_NAME
-from netra_build.build.freshness.output_record import OutputRecord
+from netra_build.build.freshness.freshness import FILE_NAME as OUTPUTS_NAME
+from netra_build.build.freshness.freshness import Freshness, OutputRecord
 from netra_build.build.graph.actions import Graph, Root
 from netra_build.build.record.run_record import FILE_NAME, RunRecord
-from netra_build.build.run.execute import Execution, Folders
+from netra_build.build.run.execution import Execution, Folders
 from netra_build.cli.places import toolchain_at
 from netra_build.core.disk import RealDisk, work_in
 from netra_build.core.errors import BadInput, DamagedStore, NetraError

@@ -6,7 +6,7 @@ import argparse
 import os
 from pathlib import Path
 
-from netra_build.build.run.execute import Execution
+from netra_build.build.run.execution import Execution
 from netra_build.cli.look.recorded import Recorded, add_build
 from netra_build.core.canonical_json import pretty_bytes
 from netra_build.inspect.why import answers, why_document

@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 
 from netra_build.asm.tools.toolchain import Toolchain
 from netra_build.build.graph.actions import MADE_ROOTS, Place, Root
-from netra_build.build.run.execute import Execution, Folders
+from netra_build.build.run.execution import Execution, Folders
 from netra_build.build.run.executor import run_action
 from netra_build.cli.look.diff_text import MAX_ROWS, change_table, difference_text
 from netra_build.cli.options import add_toolchain

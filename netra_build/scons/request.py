@@ -17,16 +17,20 @@ from netra_build.build.cache.request_trace import (
 from netra_build.build.cache.restore import Present, digests_below, fits, restore
 from netra_build.build.digests.code_digest import PACKAGE_FOLDER
 from netra_build.build.digests.distributions import DISTRIBUTION_BY_IMPORT, installed_version
-from netra_build.build.digests.loaded_code import note_folder, note_loaded_code
 from netra_build.build.freshness.finished import Finished, confirmed, write_manifest
-from netra_build.build.freshness.input_trace import InputTrace, absolute, joined
+from netra_build.build.freshness.input_trace import (
+    InputTrace,
+    absolute,
+    joined,
+    note_folder,
+    note_loaded_code,
+)
 from netra_build.build.freshness.up_to_date import request_key
 from netra_build.core.canonical_json import Json, plain_canonical_bytes
 from netra_build.core.digests import blake3_hex
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import NetraError
 from netra_build.scons.context import BuildContext
-from netra_build.scons.tools import toolchain_of
 from netra_build.scons.up_to_date import BUILD, UpToDateCheck
 
 
@@ -144,7 +148,7 @@ def _code(env: Any) -> str:
     """Return the digest of all that runs, wherever it lies; ``note_running`` has been called."""
     context: BuildContext = env["NETRA_CONTEXT"]
     if not context.code:
-        toolchain_of(env)
+        context.tools(env)
         names = sorted({*DISTRIBUTION_BY_IMPORT.values(), "scons"})
         places = str(PACKAGE_FOLDER), absolute("site_scons"), absolute("SConstruct")
         input_trace, noted = context.system_trace, context.noted

@@ -1,0 +1,260 @@
+"""What running the actions of a graph takes: why each runs, and what is logged of it.
+
+The reasons are read off the files as they are, so they are asked for before anything is written:
+what an action would be made from now, beside its last run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from netra_build.build.digests.action_digest import Ingredients, ingredients_of, shown_digest
+from netra_build.build.digests.code_digest import code_parts
+from netra_build.build.explain.reasons import FORGOTTEN, Cause, Reason, differences
+from netra_build.build.graph.actions import Action, Graph, Place, Root
+from netra_build.build.graph.product import Product
+from netra_build.build.record.run_file import Entry, Line
+from netra_build.build.record.run_record import Pending, RunRecord
+from netra_build.build.record.tally import Ending, Paths, Tally
+from netra_build.core.digests import blake3_hex
+from netra_build.core.disk import Disk
+
+
+class Decider:
+    """Gives the reasons of the actions of one graph, by the record of their last runs.
+
+    ``declared`` returns the paths of all files that the graph makes now: an action that made none
+    of them is one whose files have other names now.
+    """
+
+    def __init__(
+        self,
+        record: RunRecord,
+        disk: Disk,
+        graph: str,
+        declared: Callable[[], frozenset[str]],
+        tools: Any,
+    ) -> None:
+        self.record = record
+        self.disk = disk
+        self.graph = graph
+        self._declared = declared
+        self._tools = tools
+        self._identity: Mapping[str, str] | None = None
+        self._former_paths: dict[str, str] = {}
+
+    def identity(self) -> Mapping[str, str]:
+        """Return the identity of the tools, asked for once: asking stats all their libraries."""
+        if self._identity is None:
+            self._identity = self._tools.identity()
+        return self._identity
+
+    def entry(self, outputs: Paths) -> Entry | None:
+        """Return the entry of the action that makes ``outputs``, if one of them is known."""
+        found = (self.record.entry(path) for path in outputs)
+        return next((entry for entry in found if entry is not None), None)
+
+    def may_be_renamed(self, action: Action, outputs: Paths) -> bool:
+        """Tell whether an action may be one that is on record under other names.
+
+        What its reasons are then depends on those of the actions before it.
+        """
+        record = self.record
+        if any(map(record.knows, outputs)):
+            return False
+        return record.has_predecessors(self.graph, action.stage.name, action.subject)
+
+    def reasons(
+        self, action: Action, outputs: Paths, ingredients: Ingredients
+    ) -> tuple[Reason, ...]:
+        """Return why ``action`` has to run; nothing when it has not."""
+        entry = self.entry(outputs)
+        if entry is None:
+            return self._first_reasons(action, outputs, ingredients)
+        found = list(self._output_reasons(entry, action, outputs))
+        is_other = entry.stage != action.stage.name
+        if is_other:
+            found.append(Reason(Cause.OTHER_STAGE, "", entry.stage, action.stage.name))
+        return (*found, *differences(entry.ingredients, ingredients, is_other_stage=is_other))
+
+    def _first_reasons(
+        self, action: Action, outputs: Paths, ingredients: Ingredients
+    ) -> tuple[Reason, ...]:
+        if any(map(self.disk.is_file, outputs)):
+            return (Reason(Cause.NO_RECORD),)
+        former = self._former(action, ingredients)
+        if former is None:
+            return (Reason(Cause.FIRST_BUILD),)
+        self._former_paths.update(zip(outputs, former.paths, strict=False))
+        old_name = next(o.name for o in former.outputs.values() if o.path == former.paths[0])
+        renamed = Reason(Cause.RENAMED, "", old_name, action.outputs[0][1].name)
+        return (renamed, *differences(former.ingredients, ingredients, is_renamed=True))
+
+    def _former(self, action: Action, ingredients: Ingredients) -> Entry | None:
+        """Return the entry of this action under a name that nothing makes any more.
+
+        Of several the one that took the former names of its inputs, then the one that ran last,
+        then the one whose parameters differ least.
+        """
+        known = self.record.predecessors(self.graph, action.stage.name, action.subject)
+        gone = [entry for entry in known if self._declared().isdisjoint(entry.paths)]
+        return min(gone, key=lambda entry: self._distance(entry, ingredients), default=None)
+
+    def _distance(
+        self, entry: Entry, ingredients: Ingredients
+    ) -> tuple[int, int, int, tuple[str, ...]]:
+        before = entry.ingredients.inputs
+        shared = sum(
+            role in before and before[role].path == self._former_paths.get(given.path, given.path)
+            for role, given in ingredients.inputs.items()
+        )
+        changed = entry.ingredients.parameters.items() ^ ingredients.parameters.items()
+        return -shared, -entry.last, len(changed), entry.paths
+
+    def _output_reasons(self, entry: Entry, action: Action, outputs: Paths) -> list[Reason]:
+        names = {path: place.name for path, (_, place) in zip(outputs, action.outputs, strict=True)}
+        known = {output.path: output for output in entry.outputs.values()}
+        dropped = sorted(set(known) - set(names))
+        found = [Reason(Cause.OUTPUT_DROPPED, known[path].name) for path in dropped]
+        for path, name in names.items():
+            if path not in known:
+                found.append(Reason(Cause.OUTPUT_ADDED, name))
+            elif not self.disk.is_file(path):
+                found.append(Reason(Cause.OUTPUT_MISSING, name))
+            elif (digest := blake3_hex(self.disk.read_bytes(path))) != known[path].digest:
+                digests = shown_digest(known[path].digest), shown_digest(digest)
+                found.append(Reason(Cause.OUTPUT_ALTERED, name, *digests))
+        return found
+
+
+@dataclass(frozen=True)
+class Folders:
+    """Where the roots of a graph lie on this machine."""
+
+    paths: Mapping[Root, Path]
+
+    @cached_property
+    def _prefixes(self) -> dict[Root, str]:
+        return {root: str(path / "x")[:-1] for root, path in self.paths.items()}
+
+    def path(self, place: Place) -> Path:
+        """Return the path of one place."""
+        return self.paths[place.root] / place.name
+
+    def name(self, place: Place) -> str:
+        """Return the path of one place as text."""
+        return self._prefixes[place.root] + place.name
+
+    def names(self, roles: Iterable[tuple[str, Place]]) -> Paths:
+        """Return the paths of an action's inputs or outputs, in the order of their roles."""
+        prefixes = self._prefixes
+        return tuple([prefixes[place.root] + place.name for _, place in roles])
+
+
+@dataclass(frozen=True)
+class Execution:
+    """All that running the actions of one graph takes."""
+
+    graph: Graph
+    folders: Folders
+    disk: Disk
+    tools: Any
+    tally: Tally = field(default_factory=Tally)
+    runs: RunRecord | None = None
+    """Where runs are recorded with their reasons; nowhere if there is none."""
+    has_own_folder: bool = False
+    """Whether the product's folder is one of ours, in which nobody else's files may lie."""
+    product: Product | None = field(init=False, default=None)
+    decider: Decider | None = field(init=False, default=None)
+
+    def __post_init__(self) -> None:
+        graph = self.graph
+        if graph.seal is not None:
+            folder, names = self.folders.paths[Root.OUT], graph.products(Root.OUT)
+            is_alone = self.has_own_folder
+            product = Product(
+                folder, graph.seal.name, names, self.disk, graph.listing, is_alone=is_alone
+            )
+            object.__setattr__(self, "product", product)
+        if self.runs is not None:
+            decider = Decider(self.runs, self.disk, graph.name, self._declared, self.tools)
+            object.__setattr__(self, "decider", decider)
+
+    def _declared(self) -> frozenset[str]:
+        return frozenset(map(self.folders.name, self.graph.producers))
+
+
+class ActionLog:
+    """The log of one action; open as a context. One whose ``ending`` nobody sets has failed."""
+
+    def __init__(self, action: Action, execution: Execution) -> None:
+        self.action = action
+        self.execution = execution
+        self.paths = execution.folders.names(action.outputs)
+        self.ending: Ending | None = Ending.FAILED
+        """How it ended; None if the store did not have it."""
+
+    def __enter__(self) -> ActionLog:
+        self.execution.tally.begin(self.paths, self.action.line())
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.execution.tally.end(self.paths, Ending.FAILED if error is not None else self.ending)
+
+    def record(self, pending: Pending, written: Mapping[str, str]) -> None:
+        """Record that the action wrote files of these BLAKE3."""
+        if self.execution.runs is not None and self.ending is not None:
+            self.execution.runs.done(pending, written, self.ending)
+
+    def record_noted(self, noted: Line) -> None:
+        """Record what a copy of this process, which carried it out, has noted of the run."""
+        decider, stage = self.execution.decider, self.action.stage
+        if decider is not None:
+            tools = decider.identity() if stage.uses_tools else {}
+            decider.record.note(noted, code_parts(stage.module), tools)
+
+
+def pending_run(
+    action: Action,
+    execution: Execution,
+    input_digests: Mapping[str, str],
+    otherwise: Reason = FORGOTTEN,
+) -> Pending | None:
+    """Return what is to be recorded of a run that begins now, its reasons with it.
+
+    ``otherwise`` is why the action runs if there is no other reason. None without a record.
+    """
+    decider, paths = execution.decider, execution.folders.names(action.outputs)
+    if decider is None:
+        return None
+    began = decider.record.clock()
+    made_from = ingredients_of(
+        action, execution.folders.name, lambda role, _: input_digests[role], decider.identity
+    )
+    reasons = tuple(
+        _of_seal(reason, action, execution) for reason in decider.reasons(action, paths, made_from)
+    )
+    return Pending(action, execution.graph.name, paths, made_from, reasons or (otherwise,), began)
+
+
+def _of_seal(reason: Reason, action: Action, execution: Execution) -> Reason:
+    """Return what a reason is in truth if it is that of a seal that this build has withdrawn."""
+    product = execution.product
+    if product is None or not product.has_begun:
+        return reason
+    if reason == Reason(Cause.OUTPUT_MISSING, product.seal):
+        return Reason(Cause.SEAL_WITHDRAWN, product.seal)
+    is_seal = any(place == execution.graph.seal for _, place in action.outputs)
+    if is_seal and product.has_withdrawn and reason.cause is Cause.FIRST_BUILD:
+        return Reason(Cause.NO_RECORD)
+    return reason

@@ -1,1 +1,0 @@
-"""Processes that work for the building one."""

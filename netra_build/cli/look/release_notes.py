@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 
 from netra_build.core.canonical_json import Json
 
@@ -59,98 +60,48 @@ def source_rows(difference: Mapping[str, Json]) -> list[tuple[str, str, str]]:
 
 def notes(difference: Mapping[str, Json]) -> str:
     """Return release notes in Markdown, with a final newline."""
-    names, versions = difference["name"], difference["version"]
-    title = _plain(names[1] if names[0] == names[1] else f"{names[0]} to {names[1]}")
-    lines = [f"# {title}: {versions[0]} to {versions[1]}", "", summary(difference), ""]
-    lines += _kernels(difference)
-    lines += _code(difference)
-    lines += _causes(difference)
-    lines += _changes("Verdicts", difference["verdicts"])
-    rows = [
-        (what, f"{sizes[0]:,}", f"{sizes[1]:,}", f"{sizes[1] - sizes[0]:+,}")
-        for what, sizes in difference["sizes"].items()
-    ]
-    rows = [(what.replace("_", " "), *row) for what, *row in rows]
-    lines += _table("Sizes", ("", "old", "new", "change"), rows)
-    lines += ["Numerics are of a functional model; no release states anything about hardware.", ""]
-    return "\n".join(lines)
+    from jinja2 import Environment, FileSystemLoader
+
+    texts = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        trim_blocks=True,
+        keep_trailing_newline=True,
+    )
+    texts.filters |= {"span": _span, "plain": _plain, "why_text": why_text}
+    texts.filters |= {"hunk_lines": _hunk_lines}
+    names = difference["name"]
+    return texts.get_template("release_notes.md").render(
+        all=difference,
+        title=names[1] if names[0] == names[1] else f"{names[0]} to {names[1]}",
+        summary=summary(difference),
+        kernels=[row for row in difference["kernels"] if row["verdict"] != "unchanged"],
+        texts=_texts(difference["kernels"]),
+        sources=source_rows(difference),
+        words=WORDS,
+        most=MAX_ROWS,
+    )
 
 
-def _kernels(difference: Mapping[str, Json]) -> list[str]:
-    rows = [
-        (_span(row["operation"]), WORDS[row["verdict"]], _plain(why_text(row)))
-        for row in difference["kernels"]
-        if row["verdict"] != "unchanged"
-    ]
-    return _table("Kernels", ("operation", "what", "why"), rows)
-
-
-def _code(difference: Mapping[str, Json]) -> list[str]:
-    """Return the instructions that differ, once for each pair of kernels."""
-    lines: list[str] = []
-    seen = set()
-    for row in difference["kernels"]:
-        pair = row["old_symbol"], row["new_symbol"]
+def _texts(kernels: Iterable[Mapping[str, Json]]) -> list[tuple[str, Json]]:
+    """Return symbol and text of the kernels whose instructions differ, each pair once."""
+    found: dict[tuple[str, str], tuple[str, Json]] = {}
+    for row in kernels:
         text = row["difference"]["text"] if row["difference"] else None
-        if text is None or pair in seen:
-            continue
-        seen.add(pair)
-        lines += [f"### {_span(row['new_symbol'])}", ""]
-        found = text["instructions"]
-        if found is None:
-            lines += [f"`.text`: {text['old_bytes']} to {text['new_bytes']} bytes.", ""]
-            continue
-        lines += [
-            f"{found['old']} to {found['new']} instructions, {found['removed']} removed, "
-            f"{found['added']} added.",
-            "",
-            *_hunks(found["hunks"]),
-        ]
-    return lines
+        if text is not None:
+            found.setdefault((row["old_symbol"], row["new_symbol"]), (row["new_symbol"], text))
+    return list(found.values())
 
 
-def _hunks(found: Sequence[Mapping[str, Json]]) -> list[str]:
+def _hunk_lines(found: Sequence[Mapping[str, Json]]) -> list[str]:
     """Return instructions as an indented block, which no text of theirs can end."""
-    body = []
-    for hunk in found:
-        body += [
-            f"    - {line['offset']:#06x}  {_visible(line['text'])}" for line in hunk["removed"]
-        ]
-        body += [f"    + {line['offset']:#06x}  {_visible(line['text'])}" for line in hunk["added"]]
-    more = len(body) - MAX_LINES
-    return [*body[:MAX_LINES], *([f"    {more} more lines"] if more > 0 else []), ""]
-
-
-def _causes(difference: Mapping[str, Json]) -> list[str]:
-    causes = difference["causes"]
-    rows = [(role, _span(name), state) for role, name, state in source_rows(difference)]
-    return [
-        *_table("Sources", ("", "file", ""), rows),
-        *_changes("Tool chain", causes["toolchain"]),
-        *_changes("Python and its libraries", causes["environment"]),
-        *_changes("Asked for", causes["asked"]),
+    lines = [
+        f"    {sign} {line['offset']:#06x}  {_visible(line['text'])}"
+        for hunk in found
+        for sign, side in (("-", "removed"), ("+", "added"))
+        for line in hunk[side]
     ]
-
-
-def _changes(title: str, changes: Iterable[Mapping[str, Json]]) -> list[str]:
-    rows = [
-        (_span(change["pointer"]), *(_value(change, side) for side in ("old", "new")))
-        for change in changes
-    ]
-    return _table(title, ("", "old", "new"), rows)
-
-
-def _value(change: Mapping[str, Json], side: str) -> str:
-    return _span(str(change[side])) if side in change else ""
-
-
-def _table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    if not rows:
-        return []
-    lines = [f"## {title}", "", f"| {' | '.join(columns)} |", "|---" * len(columns) + "|"]
-    lines += [f"| {' | '.join(row)} |" for row in rows[:MAX_ROWS]]
-    more = len(rows) - MAX_ROWS
-    return [*lines, *(["", f"{more} more."] if more > 0 else []), ""]
+    more = len(lines) - MAX_LINES
+    return [*lines[:MAX_LINES], *([f"    {more} more lines"] if more > 0 else [])]
 
 
 def _span(text: str) -> str:

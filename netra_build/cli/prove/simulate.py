@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -126,18 +127,6 @@ def _print(options: argparse.Namespace, outcome: Outcome) -> None:
 
 def _as_json(outcome: Outcome) -> Json:
     report = outcome.report
-    findings: list[Json] = [
-        {
-            "kind": finding.kind,
-            "pc": finding.pc,
-            "instruction": finding.instruction,
-            "workgroup": list(finding.workgroup),
-            "wave": finding.wave,
-            "lane": finding.lane,
-            "detail": finding.detail,
-        }
-        for finding in report.findings
-    ]
     buffers: dict[str, Json] = {
         name: {
             "shape": list(array.shape),
@@ -149,7 +138,7 @@ def _as_json(outcome: Outcome) -> Json:
     return {
         "format": "netra-simulation-1",
         "scope": "simulated",
-        "findings": findings,
+        "findings": [asdict(finding) for finding in report.findings],
         "counts": dict(report.counts),
         "wave_instructions": report.wave_instructions,
         "instructions": dict(report.instructions_by_mnemonic),

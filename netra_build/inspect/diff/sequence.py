@@ -9,7 +9,7 @@ a multiple of the length, after which a stretch counts as replaced whole.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 RUNS = (1, 4, 16)
@@ -19,6 +19,8 @@ LEAST_WORK = 1 << 20
 
 Pair = tuple[int, int]
 _Span = tuple[int, int, int, int]
+_Run = tuple["_Run | None", range, int]
+"""The run before, its places in the old sequence, and the diagonal that it lies on."""
 
 
 @dataclass(frozen=True)
@@ -108,22 +110,21 @@ class _Alignment:
         """Return the pairs of the shortest edit, or none if it takes too many edits."""
         i, i_end, j, j_end = span
         n, m = i_end - i, j_end - j
-        reach = {1: 0}
-        trace: list[dict[int, int]] = []
+        # How far each diagonal was followed, and the last run of equal items on the way there.
+        reach: dict[int, tuple[int, _Run | None]] = {1: (0, None)}
         for edits in range(min(n + m, MAX_EDITS) + 1):
             self.work -= edits
             if self.work < 0:
                 return []
-            trace.append(dict(reach))
             for k in range(-edits, edits + 1, 2):
-                is_down = k == -edits or (
-                    k != edits and reach.get(k - 1, -1) < reach.get(k + 1, -1)
-                )
-                x = reach[k + 1] if is_down else reach[k - 1] + 1
-                x = self._slide(i, j, x, k, n, m)
-                reach[k] = x
+                is_down = k == -edits or (k != edits and reach[k - 1][0] < reach[k + 1][0])
+                x, run = reach[k + 1] if is_down else reach[k - 1]
+                start = x if is_down else x + 1
+                x = self._slide(i, j, start, k, n, m)
+                run = (run, range(start, x), k) if x > start else run
+                reach[k] = x, run
                 if x >= n and x - k >= m:
-                    return _walked_back(trace, i, j, n, m)
+                    return [(i + at, j + at - k) for places, k in _runs(run) for at in places]
         return []
 
     def _slide(self, i: int, j: int, x: int, k: int, n: int, m: int) -> int:
@@ -133,6 +134,13 @@ class _Alignment:
             x += 1
         self.work -= x - start
         return x
+
+
+def _runs(run: _Run | None) -> Iterator[tuple[range, int]]:
+    """Yield places and diagonal of the runs of equal items on a way, the last first."""
+    while run is not None:
+        run, places, k = run
+        yield places, k
 
 
 def _single_places(items: list[int], start: int, end: int, size: int) -> dict[Hashable, int]:
@@ -166,20 +174,3 @@ def _ascending(pairs: list[Pair]) -> list[Pair]:
         chain.append(pairs[index])
         index = before[index]
     return chain[::-1]
-
-
-def _walked_back(trace: list[dict[int, int]], i: int, j: int, n: int, m: int) -> list[Pair]:
-    """Return the pairs on the path that reached the end, from the states before each edit."""
-    pairs = []
-    x, y = n, m
-    for edits in range(len(trace) - 1, -1, -1):
-        reach, k = trace[edits], x - y
-        is_down = k == -edits or (k != edits and reach.get(k - 1, -1) < reach.get(k + 1, -1))
-        k_before = k + 1 if is_down else k - 1
-        x_before = reach[k_before] if edits else 0
-        y_before = x_before - k_before if edits else 0
-        while x > x_before and y > y_before:
-            x, y = x - 1, y - 1
-            pairs.append((i + x, j + y))
-        x, y = x_before, y_before
-    return pairs

@@ -15,14 +15,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
 from netra_build.core.canonical_json import Json
 from netra_build.core.errors import BadInput
 from netra_build.core.nearest import nearest_hint
+from netra_build.core.templates import texts_in
 from netra_build.formats.vocabulary import TARGET, WAVE_SIZE
 
-TEXTS = Path(__file__).with_name("templates")
 DEFAULT_ARGUMENTS = ("x:read", "out:write", "factor:f32", "count:u32")
 ACCESS_BY_WORD = {"read": "read_only", "write": "write_only", "read_write": "read_write"}
 C_TYPE_BY_WORD = {"read": "const float *", "u32": "uint32_t ", "f32": "float "}
@@ -164,13 +162,7 @@ def plan_skeleton(
 
 def skeleton_files(plan: Skeleton) -> dict[str, bytes]:
     """Return the texts of the tactic by library-relative name; records and catalog not included."""
-    texts = Environment(
-        loader=FileSystemLoader(TEXTS),
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        undefined=StrictUndefined,
-    )
+    texts = texts_in(Path(__file__).with_name("templates"))
     template_by_name = {
         plan.template: "template.inc.tmpl",
         f"{plan.golden_folder}/kernel.s": "kernel.s.tmpl",

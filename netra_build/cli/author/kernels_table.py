@@ -9,8 +9,6 @@ from fractions import Fraction
 from pathlib import Path
 from statistics import median
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
 from netra_build.asm.objects.code_object import kernel_and_metadata, read_code_object
 from netra_build.asm.objects.disassembly import Disassembly, parse_disassembly
 from netra_build.asm.objects.metadata import KernelMetadata
@@ -32,6 +30,7 @@ from netra_build.cli.author.kernel_minimums import SHAPE_BY_TACTIC, MatrixWork, 
 from netra_build.cli.options import add_library_root, add_toolchain
 from netra_build.cli.places import library_of, toolchain_of
 from netra_build.core.disk import RealDisk, sealed_folder
+from netra_build.core.templates import texts_in
 from netra_build.formats.catalogs.catalog import load_catalog
 from netra_build.formats.evidence import evidence_of
 from netra_build.formats.golden import GoldenSource, golden_sources
@@ -102,7 +101,7 @@ def run(options: argparse.Namespace) -> int:
 def kernels_text(library: Library, tools: Toolchain) -> str:
     """Return the document; ``BadInput`` when a matrix instruction has no formula."""
     facts = kernel_facts(library, tools)
-    texts = Environment(loader=FileSystemLoader(Path(__file__).parent), undefined=StrictUndefined)
+    texts = texts_in(Path(__file__).parent)
     return texts.get_template("kernels.md").render(
         resources=table(_RESOURCES, map(_resource_row, facts)),
         instructions=table(

@@ -16,6 +16,7 @@ from netra_build.build.explain.graph_view import GraphView, Shown
 from netra_build.build.explain.upcoming import State
 from netra_build.cli.look.recorded import add_build, recorded_view
 from netra_build.core.canonical_json import pretty_bytes
+from netra_build.core.templates import texts_in
 
 HELP = "show the actions of what was built: digests, states, durations, critical path"
 MARK = "*"
@@ -119,14 +120,6 @@ def _quoted(text: str) -> str:
 
 def html_text(view: GraphView) -> str:
     """Return one page that needs nothing else and no script; needs are links to their rows."""
-    from jinja2 import Environment, FileSystemLoader
-
-    texts = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
-        autoescape=True,
-        trim_blocks=True,
-        keep_trailing_newline=True,
-    )
     longest = max((one.ms or 0.0 for one in view.actions), default=0.0) or 1.0
-    page = texts.get_template("graph.html")
+    page = texts_in(Path(__file__).parent, is_html=True).get_template("graph.html")
     return page.render(view=view, by_subject=_by_subject(view), longest=longest)

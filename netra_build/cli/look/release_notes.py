@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from netra_build.core.canonical_json import Json
+from netra_build.core.templates import texts_in
 
 MAX_ROWS = 60
 MAX_LINES = 24
@@ -60,13 +61,7 @@ def source_rows(difference: Mapping[str, Json]) -> list[tuple[str, str, str]]:
 
 def notes(difference: Mapping[str, Json]) -> str:
     """Return release notes in Markdown, with a final newline."""
-    from jinja2 import Environment, FileSystemLoader
-
-    texts = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
-        trim_blocks=True,
-        keep_trailing_newline=True,
-    )
+    texts = texts_in(Path(__file__).parent)
     texts.filters |= {"span": _span, "plain": _plain, "why_text": why_text}
     texts.filters |= {"hunk_lines": _hunk_lines}
     names = difference["name"]

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from netra_build.checkasm.hazards.kernel_statistics import LDS_BYTES, MOST_WAVES, VGPRS
+from netra_build.core.templates import texts_in
 from netra_build.inspect.report.artifact_graph import ArtifactGraph
 from netra_build.inspect.report.facts import (
     OPEN,
@@ -113,18 +114,12 @@ def report_page(
 @cache
 def page_texts() -> Environment:
     """Return what fills in the template of the page."""
-    # Only who writes a page needs the library: it takes longer to load than most commands run.
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 
-    texts = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
-        autoescape=True,
-        finalize=lambda value: value if isinstance(value, Markup) else shown(str(value)),
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=StrictUndefined,
-    )
+    def text_shown(value: object) -> object:
+        return value if isinstance(value, Markup) else shown(str(value))
+
+    texts = texts_in(Path(__file__).parent, is_html=True, finalize=text_shown)
     texts.filters |= {"grouped": grouped, "counted": counted, "size": size_text}
     texts.filters |= {"whole_size": _whole_size, "share": _share, "stage": stage_of}
     texts.filters |= {"short_text": _short_text}

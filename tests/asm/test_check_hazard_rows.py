@@ -18,10 +18,23 @@ from netra_build.asm.objects.code_object import Kernel, read_code_object
 from netra_build.asm.objects.disassembly import Disassembly, parse_disassembly
 from netra_build.asm.tools.toolchain import Toolchain
 from netra_build.checkasm.hazards.flow import build_flow
-from netra_build.checkasm.hazards.hazard_table import LLVM_ONLY, LLVM_VERSION, ROWS
+from netra_build.checkasm.hazards.hazard_table import ROWS
 from netra_build.checkasm.hazards.hazards import check_hazards
 
 CASES = all_cases()
+LLVM_VERSION = "22.1.8"
+LLVM_ONLY = {
+    "packed-result-to-valu": (
+        1,
+        "LLVM 22 takes op_sel_hi of packed instructions for a half-register write and asks for 1 "
+        "state; the instruction set documents list no such hazard",
+    ),
+    "load-to-dpp": (
+        2,
+        "LLVM 22 counts loads as writers in front of DPP; the wait for the load covers them",
+    ),
+}
+"""Rows that LLVM asks for and that are not checked, each with its reason."""
 CASE_BY_NAME = {case.name: case for case in CASES}
 
 KERNEL = """

@@ -15,8 +15,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-LLVM_VERSION = "22.1.8"
-
 OVERLAP = "overlap"
 PARTIAL = "partial"
 EXACT = "exact"
@@ -137,16 +135,3 @@ MATRIX_ROWS = (
 )
 
 ROWS: tuple[Row, ...] = (*VECTOR_ROWS, *MATRIX_ROWS)
-
-LLVM_ONLY = {
-    "packed-result-to-valu": (
-        1,
-        "LLVM 22 takes op_sel_hi of packed instructions for a half-register write and asks for 1 "
-        "state; the instruction set documents list no such hazard",
-    ),
-    "load-to-dpp": (
-        2,
-        "LLVM 22 counts loads as writers in front of DPP; the wait for the load covers them",
-    ),
-}
-"""Rows that LLVM asks for and that are not checked, each with its reason."""

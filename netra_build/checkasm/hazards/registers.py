@@ -21,7 +21,6 @@ MODE = 640
 VGPR_MASK = (1 << 256) - 1
 AGPR_MASK = VGPR_MASK << AGPR_BASE
 VECTOR_MASK = VGPR_MASK | AGPR_MASK
-SGPR_MASK = ((1 << SGPR_COUNT) - 1) << SGPR_BASE
 VCC_MASK = 3 << VCC
 EXEC_MASK = 3 << EXEC
 M0_MASK = 1 << M0
@@ -30,24 +29,17 @@ MODE_MASK = 1 << MODE
 SCALAR_MASK = ((1 << M0) - 1) ^ ((1 << SGPR_BASE) - 1)
 """Everything a scalar operand can name that a vector instruction can also write."""
 
+_PAIRS = {"vcc": VCC, "exec": EXEC, "flat_scratch": FLAT_SCRATCH, "xnack_mask": XNACK_MASK}
+_SINGLE = {"m0": M0, "scc": SCC}
+_NAME_BY_NUMBER = {
+    **{at: f"{name}_lo" for name, at in _PAIRS.items()},
+    **{at + 1: f"{name}_hi" for name, at in _PAIRS.items()},
+    **{at: name for name, at in _SINGLE.items()},
+}
 _NAMED = {
-    "vcc": VCC_MASK,
-    "vcc_lo": 1 << VCC,
-    "vcc_hi": 2 << VCC,
-    "src_vccz": VCC_MASK,
-    "exec": EXEC_MASK,
-    "exec_lo": 1 << EXEC,
-    "exec_hi": 2 << EXEC,
-    "src_execz": EXEC_MASK,
-    "m0": M0_MASK,
-    "scc": SCC_MASK,
-    "src_scc": SCC_MASK,
-    "flat_scratch": 3 << FLAT_SCRATCH,
-    "flat_scratch_lo": 1 << FLAT_SCRATCH,
-    "flat_scratch_hi": 2 << FLAT_SCRATCH,
-    "xnack_mask": 3 << XNACK_MASK,
-    "xnack_mask_lo": 1 << XNACK_MASK,
-    "xnack_mask_hi": 2 << XNACK_MASK,
+    **{name: 1 << number for number, name in _NAME_BY_NUMBER.items()},
+    **{name: 3 << at for name, at in _PAIRS.items()},
+    "src_vccz": VCC_MASK, "src_execz": EXEC_MASK, "src_scc": SCC_MASK,
 }
 _BASE = {"v": (VGPR_BASE, 256), "a": (AGPR_BASE, 256), "s": (SGPR_BASE, SGPR_COUNT)}
 _BASE["ttmp"] = (TTMP_BASE, 16)
@@ -102,17 +94,10 @@ def highest(mask: int, base: int, count: int) -> int:
 
 def register_name(number: int) -> str:
     """Return the assembler's name of one register."""
-    for word, mask in (("m0", M0), ("scc", SCC), ("mode", MODE)):
-        if number == mask:
-            return word
-    for word, base in (
-        ("exec", EXEC),
-        ("vcc", VCC),
-        ("xnack_mask", XNACK_MASK),
-        ("flat_scratch", FLAT_SCRATCH),
-    ):
-        if number in (base, base + 1):
-            return f"{word}_{'lo' if number == base else 'hi'}"
+    if number == MODE:
+        return "mode"
+    if number in _NAME_BY_NUMBER:
+        return _NAME_BY_NUMBER[number]
     for word, base in (("ttmp", TTMP_BASE), ("s", SGPR_BASE), ("a", AGPR_BASE)):
         if number >= base:
             return f"{word}{number - base}"

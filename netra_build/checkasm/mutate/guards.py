@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Protocol
 
 from netra_build.asm.source.closure import Closure
 from netra_build.asm.tools.programs import AssemblyFailed
+from netra_build.asm.tools.toolchain import Toolchain
 from netra_build.checkasm.mutate.mutant import GUARD, GUARD_TEST, Mutant, Verdict
 from netra_build.core.errors import NetraError, Refused
 
@@ -16,13 +16,6 @@ WRONG_BY = 32
 """How far the wrong constant is from the right one."""
 
 UNIT = "unit.s"
-
-
-class TreeTools(Protocol):
-    """What guards need of a tool chain."""
-
-    def assemble_tree(self, files: Mapping[str, bytes], main: str) -> bytes:
-        """Return the object of ``main`` among ``files``."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +27,7 @@ class Template:
     closure: Closure
 
 
-def guard_verdicts(template: Template, tools: TreeTools) -> Iterator[Verdict]:
+def guard_verdicts(template: Template, tools: Toolchain) -> Iterator[Verdict]:
     """Yield a verdict for each guard of a constant that the instance sets.
 
     A guard is caught when the test that every wrong constant is named by its guard fails without
@@ -88,7 +81,7 @@ def _with_wrong(template: Template, constant: str) -> bytes:
 
 
 def _errors(
-    template: Template, tools: TreeTools, instance: bytes, changed: Mapping[str, bytes]
+    template: Template, tools: Toolchain, instance: bytes, changed: Mapping[str, bytes]
 ) -> list[str]:
     """Return the assembler's errors."""
     files = {**template.closure.data_by_name, **changed, UNIT: instance}

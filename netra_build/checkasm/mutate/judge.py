@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from netra_build.asm.objects.code_object import CodeObject, read_code_object
 from netra_build.asm.objects.disassembly import Disassembly, parse_disassembly
+from netra_build.asm.tools.toolchain import Toolchain
 from netra_build.checkasm.hazards.checker import check_code_object
 from netra_build.checkasm.hazards.conformity import all_facts
 from netra_build.checkasm.hazards.findings import ERROR
@@ -47,19 +48,6 @@ BUDGET_FACTOR = 16
 SPARE_BUDGET = 10_000
 
 Array = npt.NDArray[Any]
-
-
-class Tools(Protocol):
-    """What the judge needs of a tool chain."""
-
-    def assemble(self, unit: bytes, *, name: str = ...) -> bytes:
-        """Return the object of one unit."""
-
-    def link(self, objects: Sequence[bytes]) -> bytes:
-        """Return the code object."""
-
-    def disassemble(self, hsaco: bytes, *, label: str = ...) -> str:
-        """Return its listing."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +96,7 @@ class _Machines:
 class Judge:
     """Holds the unmutated kernel, its launches and what they take, and judges mutants."""
 
-    def __init__(self, subject: Subject, source: Source, tools: Tools) -> None:
+    def __init__(self, subject: Subject, source: Source, tools: Toolchain) -> None:
         """Run the unmutated kernel; raise ``Refused`` when a check is not silent about it."""
         self.subject, self.source, self.tools = subject, source, tools
         built = self._build(source.text())

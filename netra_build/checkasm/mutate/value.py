@@ -36,23 +36,11 @@ _FIRST_TWO = re.compile(r"v_(pk_)?(fma|mad|fmac|mac)_|v_mad_|v_(and_or|or3|xad|a
 _BYTES = (("dwordx4", 16), ("dwordx3", 12), ("dwordx2", 8), ("dword", 4), ("short", 2), ("byte", 1))
 _DS_BYTES = (("b128", 16), ("b96", 12), ("b64", 8), ("b32", 4), ("16", 2), ("8", 1))
 _SCALAR_LOAD = ("s_load_", "s_buffer_load_", "s_store_")
-_OPPOSITE = {
-    "scc0": "scc1",
-    "scc1": "scc0",
-    "vccz": "vccnz",
-    "vccnz": "vccz",
-    "execz": "execnz",
-    "execnz": "execz",
-}
+_PAIRS = (("scc0", "scc1"), ("vccz", "vccnz"), ("execz", "execnz"))
+_OPPOSITE = dict(_PAIRS) | {right: left for left, right in _PAIRS}
 _NEIGHBOUR = {
-    "lt": "le",
-    "le": "lt",
-    "gt": "ge",
-    "ge": "gt",
-    "eq": "lg",
-    "lg": "eq",
-    "ne": "eq",
-    "neq": "eq",
+    "lt": "le", "le": "lt", "gt": "ge", "ge": "gt",
+    "eq": "lg", "lg": "eq", "ne": "eq", "neq": "eq",
 }
 _COMPARE = re.compile(r"([sv]_cmpx?k?_)([a-z]+)(_.*)")
 _CONTROL = re.compile(r"(row_shl|row_shr|row_ror|wave_shl|wave_shr|wave_ror|wave_rol|row_newbcast)")

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 
 from netra_build.core.canonical_json import Json
 from netra_build.core.nearest import nearest_hint
-from netra_build.formats.fields import Fields, quoted
+from netra_build.formats.fields import MAX_INTEGER, Fields, quoted
 from netra_build.formats.vocabulary import DTYPE_BYTES, FORMAT_LAYOUT, SCALE_DTYPES
 
 JOIN_WEIGHTS = "concatenate_output_shards"
@@ -16,11 +15,13 @@ JOIN_SCALES = "concatenate_output_scale_shards_axis0"
 SHUFFLE = "aiter_shuffle_16x16"
 WIDEN = "widen_bf16_to_fp32_exact"
 
-PARAMETERS_BY_WEIGHT_STEP: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {"identity": (), JOIN_WEIGHTS: ("axis", "shards"), SHUFFLE: ("tile_m", "tile_k")}
-)
+PARAMETERS_BY_WEIGHT_STEP: Mapping[str, Mapping[str, tuple[int, int]]] = {
+    "identity": {},
+    JOIN_WEIGHTS: {"axis": (0, 0), "shards": (2, MAX_INTEGER)},
+    SHUFFLE: {"tile_m": (16, 16), "tile_k": (16, 16)},
+}
+"""Steps in the order in which they can be applied, with the bounds of their parameters."""
 SCALE_STEPS = (JOIN_SCALES, WIDEN)
-TILE = 16
 
 BINDING_KEYS = "tensor checkpoint_layout kernel_layout output_layout steps checkpoint_tensors scale"
 STEP_KEYS = "source_layout target_layout transform parameters validated_scope"
@@ -104,7 +105,7 @@ def _read_binding(fields: Fields) -> LayoutBinding:
         fields.refuse("output layouts cannot be applied", "output_layout")
     weight = WeightLayout(
         tensor=tensor,
-        sources=_sources(fields, (tensor,)),
+        sources=_sources(fields, [tensor]),
         checkpoint_layout=fields.text("checkpoint_layout"),
         kernel_layout=fields.text("kernel_layout"),
         steps=tuple(_read_step(step) for step in fields.objects("steps")),
@@ -114,9 +115,9 @@ def _read_binding(fields: Fields) -> LayoutBinding:
     return LayoutBinding(weight, scale, fields.place())
 
 
-def _sources(fields: Fields, default: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the checkpoint tensors; a binding that names none means its own name."""
-    names = fields.texts("checkpoint_tensors", list(default), unique=True)
+def _sources(fields: Fields, *default: list[str]) -> tuple[str, ...]:
+    """Return the checkpoint tensors; a binding of a weight that names none means its own name."""
+    names = fields.texts("checkpoint_tensors", *default, unique=True)
     if not names:
         fields.refuse("no checkpoint tensor is named", "checkpoint_tensors")
     return names
@@ -129,27 +130,26 @@ def _read_step(fields: Fields) -> str:
         hint = nearest_hint(name, PARAMETERS_BY_WEIGHT_STEP)
         fields.refuse(f'unknown transform "{name}"', "transform", hint=hint)
     parameters = fields.child("parameters")
-    parameters.close(PARAMETERS_BY_WEIGHT_STEP[name])
-    if name == JOIN_WEIGHTS:
-        parameters.integer("axis", high=0)
-        parameters.integer("shards", low=2)
-    if name == SHUFFLE:
-        parameters.integer("tile_m", low=TILE, high=TILE)
-        parameters.integer("tile_k", low=TILE, high=TILE)
+    bounds = PARAMETERS_BY_WEIGHT_STEP[name]
+    parameters.close(bounds)
+    for key, (low, high) in bounds.items():
+        parameters.integer(key, low=low, high=high)
     return name
 
 
 def _check_chain(fields: Fields, weight: WeightLayout) -> None:
     """Refuse steps that do not lead from the checkpoint's layout to the kernel's."""
     layout = weight.checkpoint_layout
+    shards = []
     for step in fields.objects("steps"):
         step.hold_text("source_layout", layout, "step starts from another layout")
         layout = step.text("target_layout")
+        if step.text("transform") == JOIN_WEIGHTS:
+            shards.append(step.child("parameters").integer("shards"))
     if layout != weight.kernel_layout:
         wanted = f'"{weight.kernel_layout}"'
         fields.refuse("steps end in another layout", "steps", expected=wanted, got=f'"{layout}"')
-    joined = [step for step in fields.objects("steps") if step.text("transform") == JOIN_WEIGHTS]
-    shards = [step.child("parameters").integer("shards") for step in joined] or [1]
+    shards = shards or [1]
     if shards != [len(weight.sources)]:
         fields.refuse(
             "number of checkpoint tensors does not fit the steps",
@@ -170,14 +170,12 @@ def _read_scale(fields: Fields) -> ScaleLayout:
     rows, columns = (fields.checked_integer("block", size, low=1) for size in block)
     scale = ScaleLayout(
         tensor=fields.text("tensor"),
-        sources=fields.texts("checkpoint_tensors", unique=True),
+        sources=_sources(fields),
         checkpoint_dtype=fields.word("checkpoint_dtype", SCALE_DTYPES),
         kernel_dtype=fields.word("kernel_dtype", SCALE_DTYPES),
         block=(rows, columns),
         steps=fields.texts("steps"),
     )
-    if not scale.sources:
-        fields.refuse("no checkpoint tensor is named", "checkpoint_tensors")
     if (scale.checkpoint_dtype, scale.kernel_dtype) == ("fp32", "bf16"):
         fields.refuse("scales cannot be narrowed from fp32 to bf16", "kernel_dtype")
     wanted = _scale_steps(scale)

@@ -10,15 +10,7 @@ from collections.abc import Callable, Set
 from typing import Any, NamedTuple, NoReturn
 
 import yaml
-from yaml.events import (
-    DocumentEndEvent,
-    MappingEndEvent,
-    MappingStartEvent,
-    ScalarEvent,
-    SequenceEndEvent,
-    SequenceStartEvent,
-    StreamEndEvent,
-)
+from yaml import events
 
 from netra_build.core.errors import BadInput
 from netra_build.core.nearest import nearest_hint
@@ -90,12 +82,8 @@ class Located(NamedTuple):
 def parse_yaml(data: bytes, location: str) -> Located:
     """Parse one YAML document; ``location`` is the file's name for messages."""
     if len(data) > MAX_BYTES:
-        raise BadInput(
-            "file is too large",
-            location=location,
-            expected=f"at most {MAX_BYTES} bytes",
-            got=len(data),
-        )
+        most = f"at most {MAX_BYTES} bytes"
+        raise BadInput("file is too large", location=location, expected=most, got=len(data))
     try:
         return _Reader(data.decode("utf-8"), location).document()
     except UnicodeDecodeError as error:
@@ -119,13 +107,13 @@ class _Reader:
     def document(self) -> Located:
         """Return the value of the only document."""
         self._next()  # the start of the stream
-        if isinstance(self._next(), StreamEndEvent):
+        if isinstance(self._next(), events.StreamEndEvent):
             raise BadInput("document is empty", location=self._file)
         found = self._value(self._next(), 0)
         event = self._next()
-        while isinstance(event, DocumentEndEvent):
+        while isinstance(event, events.DocumentEndEvent):
             event = self._next()
-        if not isinstance(event, StreamEndEvent):
+        if not isinstance(event, events.StreamEndEvent):
             fact = "not valid YAML: but found another document"
             raise BadInput(fact, location=self._place(event))
         return found
@@ -140,25 +128,23 @@ class _Reader:
             raise BadInput("anchors and aliases are not allowed", location=place)
         if event.tag:
             raise BadInput("tags are not allowed", location=place)
-        if isinstance(event, ScalarEvent):
+        if isinstance(event, events.ScalarEvent):
             return Located(event.value, place)
         if depth == MAX_DEPTH:
             raise BadInput(f"nesting is deeper than {MAX_DEPTH} levels", location=place)
-        if isinstance(event, SequenceStartEvent):
+        if isinstance(event, events.SequenceStartEvent):
             return Located(self._sequence(depth + 1), place)
-        if isinstance(event, MappingStartEvent):
-            return Located(self._mapping(depth + 1), place)
-        raise BadInput("node of an unknown kind", location=place)
+        return Located(self._mapping(depth + 1), place)
 
     def _sequence(self, depth: int) -> list[Located]:
         items = []
-        while not isinstance(event := self._next(), SequenceEndEvent):
+        while not isinstance(event := self._next(), events.SequenceEndEvent):
             items.append(self._value(event, depth))
         return items
 
     def _mapping(self, depth: int) -> dict[str, Located]:
         entries: dict[str, Located] = {}
-        while not isinstance(event := self._next(), MappingEndEvent):
+        while not isinstance(event := self._next(), events.MappingEndEvent):
             key, place = self._value(event, depth)
             if not isinstance(key, str):
                 raise BadInput("key is not a text", location=place)

@@ -141,7 +141,9 @@ def _tensors(
     for name, record in header.items():
         place = f'{source.location}: tensor "{name}"'
         if name == METADATA_KEY:
-            _check_metadata(record, source.location)
+            if not isinstance(record, dict) or not all(isinstance(v, str) for v in record.values()):
+                place = f"{source.location} (header)"
+                raise BadInput("metadata is no object of strings", location=place)
             continue
         dtype, shape, start, end = _record(record, place)
         held = FileSource(source.handle, data_start + start, end - start, place)
@@ -154,19 +156,9 @@ def _tensors(
             raise BadInput(fact, location=tensor.location, expected=f"start {at}", got=start)
         at = end
     if data_start + at != source.size_bytes:
-        raise BadInput(
-            "file has the wrong size for its tensors",
-            location=source.location,
-            expected=f"{data_start + at} bytes",
-            got=source.size_bytes,
-        )
+        fact, wanted = "file has the wrong size for its tensors", f"{data_start + at} bytes"
+        raise BadInput(fact, location=source.location, expected=wanted, got=source.size_bytes)
     return {tensor.name: tensor for _, _, tensor in spans}
-
-
-def _check_metadata(record: Json, location: str) -> None:
-    is_text = isinstance(record, dict) and all(isinstance(v, str) for v in record.values())
-    if not is_text:
-        raise BadInput("metadata is no object of strings", location=f"{location} (header)")
 
 
 def _record(record: Json, location: str) -> tuple[str, tuple[int, ...], int, int]:

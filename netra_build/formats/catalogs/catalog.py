@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from netra_build.core.canonical_json import Json
 from netra_build.core.errors import BadInput, NetraError
-from netra_build.formats.catalogs.entry import EntryReader, Evidence
+from netra_build.formats.catalogs.entry import Defaults, EntryReader
 from netra_build.formats.catalogs.tactic import Catalog, CatalogFault, FixedTactic
 from netra_build.formats.fields import Fields
 from netra_build.formats.library import Library
@@ -33,7 +33,7 @@ def load_catalog(library: Library, *, derive_pins: bool = False) -> Catalog:
             _refuse_other_version(document.get("format"), library.location(name))
             continue
         fields = Fields(document, library.location(name))
-        evidence = _read_head(fields)
+        defaults = _read_head(fields)
         for entry in fields.objects("tactics"):
             key = f"{TARGET}.{entry.text('id')}"
             if key in places:
@@ -42,7 +42,7 @@ def load_catalog(library: Library, *, derive_pins: bool = False) -> Catalog:
                 )
             places[key] = entry.place()
             try:
-                tactics[key] = reader.read(entry, key, evidence)
+                tactics[key] = reader.read(entry, key, defaults)
             except NetraError as error:
                 faults.append(_fault(key, entry, error))
     order = sorted(tactics.values(), key=lambda one: (one.operation, one.rank, one.name))
@@ -66,8 +66,8 @@ def _fault(key: str, entry: Fields, error: NetraError) -> CatalogFault:
     return CatalogFault(key, operation if isinstance(operation, str) else None, error)
 
 
-def _read_head(fields: Fields) -> Evidence:
-    """Check the catalog's own keys and return its evidence sets."""
+def _read_head(fields: Fields) -> Defaults:
+    """Check the catalog's own keys and return its defaults."""
     fields.close(CATALOG_KEYS)
     fields.hold("target", TARGET, "catalog is for another target")
     fields.hold("wave_size", WAVE_SIZE, "catalog is for another wave size")
@@ -80,4 +80,4 @@ def _read_head(fields: Fields) -> Evidence:
         lock = f"{item.text('lock_name')} sha256:{item.digest('lock_sha256')}"
         refs[name] = (item.text("evidence_root"), lock)
     rank = fields.integer("default_rank", low=-(2**31)) if fields.has("default_rank") else None
-    return Evidence(refs, fields.optional_text("default_evidence_set"), rank)
+    return Defaults(refs, fields.optional_text("default_evidence_set"), rank)

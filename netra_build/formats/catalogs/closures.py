@@ -45,6 +45,7 @@ _LITERALS = {
 Literals = Mapping[str, frozenset[int]]
 """The distinct numbers that a text states for each launch property, by its metadata name."""
 
+NONE: frozenset[int] = frozenset()
 MACHINE_CONSTANTS = frozenset({"NETRA_TARGET_GFX", "NETRA_WAVE_SIZE"})
 
 
@@ -95,10 +96,12 @@ class Closures:
             files = self._walked(template, place)
             data = {name: file.data for name, file in files.items()}
             self.source_by_name.update(data)
+            found = [file.literals for file in files.values()]
+            literals = {key: NONE.union(*(one.get(key, ()) for one in found)) for key in _LITERALS}
             self._closures[template] = Closure(
                 published_text(data[template], template),
                 tuple(guard for file in files.values() for guard in file.guards),
-                _joined_literals(file.literals for file in files.values()),
+                literals,
                 source_closure_sha256(data),
                 published_computational_sha256(data),
                 tuple((name, file.sha256) for name, file in files.items()),
@@ -169,15 +172,6 @@ def _hidden_line(text: str) -> tuple[int, str] | None:
             number = text.count("\n", 0, match.start()) + 1
             found.append((number, match.group().strip()[:120]))
     return min(found, default=None)
-
-
-def _joined_literals(parts: Iterable[Literals]) -> Literals:
-    """Return what any of the parts states, with an entry for each launch property."""
-    found: dict[str, frozenset[int]] = dict.fromkeys(_LITERALS, frozenset())
-    for part in parts:
-        for key, values in part.items():
-            found[key] |= values
-    return found
 
 
 def guarded_constants(

@@ -49,12 +49,12 @@ LOWEST = -(2**63)
 
 
 @dataclass(frozen=True)
-class Evidence:
+class Defaults:
     """Evidence references by set name and the defaults of one catalog."""
 
     refs_by_name: Mapping[str, tuple[str, str]]
-    default: str | None
-    default_rank: int | None
+    evidence_set: str | None
+    rank: int | None
 
 
 class EntryReader:
@@ -64,7 +64,7 @@ class EntryReader:
         self.closures = Closures(library)
         self.derive_pins = derive_pins
 
-    def read(self, entry: Fields, name: str, evidence: Evidence) -> FixedTactic:
+    def read(self, entry: Fields, name: str, defaults: Defaults) -> FixedTactic:
         """Return the tactic of one entry; raise ``BadInput`` with the entry's pointer."""
         entry.close(ENTRY_KEYS)
         template = relative_name(entry.text("template"), entry.place("template"))
@@ -82,7 +82,7 @@ class EntryReader:
             wave_size=WAVE_SIZE,
             maturity=entry.word("maturity", MATURITIES),
             acceptance_scope=entry.text("acceptance_scope"),
-            rank=_rank(entry, evidence),
+            rank=_rank(entry, defaults),
             template=template,
             template_sha256=closure.files[0][1],
             source_closure_sha256=closure.source_sha256,
@@ -105,7 +105,7 @@ class EntryReader:
             deterministic=entry.boolean("deterministic", True),
             fallback=entry.text("fallback", "framework"),
             symbols=entry.texts("symbols"),
-            evidence_refs=_evidence_refs(entry, evidence),
+            evidence_refs=_evidence_refs(entry, defaults),
             closure=closure.files,
             location=entry.place(),
             is_pinned=pinned,
@@ -139,18 +139,18 @@ def _plain_name(entry: Fields, key: str) -> str:
     return name
 
 
-def _rank(entry: Fields, evidence: Evidence) -> int:
-    if not entry.has("rank") and evidence.default_rank is not None:
-        return evidence.default_rank
+def _rank(entry: Fields, defaults: Defaults) -> int:
+    if not entry.has("rank") and defaults.rank is not None:
+        return defaults.rank
     return entry.integer("rank", low=-(2**31))
 
 
-def _evidence_refs(entry: Fields, evidence: Evidence) -> tuple[str, ...]:
-    name = entry.text("evidence_set", evidence.default)
-    if name not in evidence.refs_by_name:
-        hint = nearest_hint(name, evidence.refs_by_name)
+def _evidence_refs(entry: Fields, defaults: Defaults) -> tuple[str, ...]:
+    name = entry.text("evidence_set", defaults.evidence_set)
+    if name not in defaults.refs_by_name:
+        hint = nearest_hint(name, defaults.refs_by_name)
         entry.refuse(f'unknown evidence set "{name}"', "evidence_set", hint=hint)
-    return evidence.refs_by_name[name]
+    return defaults.refs_by_name[name]
 
 
 def _semantics(semantics: Fields) -> tuple[tuple[str, str], ...]:

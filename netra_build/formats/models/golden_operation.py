@@ -44,7 +44,12 @@ def read_golden_contract(fields: Fields) -> GoldenContract:
     _check_target(fields)
     fields.hold_text("maturity", "accepted", "golden code object is not accepted")
     arguments = tuple(_read_argument(item) for item in fields.objects("arguments"))
-    _check_arguments(fields, arguments)
+    if not 1 <= len(arguments) <= MAX_ARGUMENTS:
+        fact, wanted = "golden kernel has an unusable number of arguments", f"1 to {MAX_ARGUMENTS}"
+        fields.refuse(fact, "arguments", expected=wanted, got=len(arguments))
+    twice = first_repeated(argument.name for argument in arguments)
+    if twice is not None:
+        fields.refuse(f'two arguments are named "{twice}"', "arguments")
     return GoldenContract(
         operation=fields.text("operation"),
         tactic=fields.text("tactic"),
@@ -83,15 +88,6 @@ def _read_argument(fields: Fields) -> GoldenArgument:
     fields.word("access", ("value",))
     value = fields.integer("value", high=UINT32_MAX)
     return GoldenArgument(fields.text("name"), kind, "value", value)
-
-
-def _check_arguments(fields: Fields, arguments: tuple[GoldenArgument, ...]) -> None:
-    if not 1 <= len(arguments) <= MAX_ARGUMENTS:
-        fact, wanted = "golden kernel has an unusable number of arguments", f"1 to {MAX_ARGUMENTS}"
-        fields.refuse(fact, "arguments", expected=wanted, got=len(arguments))
-    twice = first_repeated(argument.name for argument in arguments)
-    if twice is not None:
-        fields.refuse(f'two arguments are named "{twice}"', "arguments")
 
 
 def _kernarg_size(fields: Fields, arguments: tuple[GoldenArgument, ...]) -> int:

@@ -95,7 +95,7 @@ class _Builder:
                 inputs=_with_access(pairs, ("read", "read_write")),
                 outputs=_with_access(pairs, ("write", "read_write")),
                 attributes={"golden_artifact": artifact.value},
-                numerical=_numerical(spec),
+                numerical=spec.child("numerical", {}).value,
             )
         )
 
@@ -110,10 +110,6 @@ class _Builder:
 
 def _with_access(pairs: Iterable[tuple[Tensor, str]], words: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(tensor.name for tensor, access in pairs if access in words)
-
-
-def _numerical(spec: Fields) -> Mapping[str, Json]:
-    return spec.child("numerical", {}).value
 
 
 def _layer_specs(model: Fields, configuration: Fields) -> Iterator[Fields]:
@@ -181,7 +177,7 @@ def _fallback_operation(spec: Fields) -> Operation:
             "profile_constraints": spec.child("profile_constraints", {}).value,
             "evidence_refs": list(spec.texts("evidence_refs", [])),
         },
-        numerical=_numerical(spec),
+        numerical=spec.child("numerical", {}).value,
     )
 
 

@@ -39,7 +39,9 @@ _NAME_BY_NUMBER = {
 _NAMED = {
     **{name: 1 << number for number, name in _NAME_BY_NUMBER.items()},
     **{name: 3 << at for name, at in _PAIRS.items()},
-    "src_vccz": VCC_MASK, "src_execz": EXEC_MASK, "src_scc": SCC_MASK,
+    "src_vccz": VCC_MASK,
+    "src_execz": EXEC_MASK,
+    "src_scc": SCC_MASK,
 }
 _BASE = {"v": (VGPR_BASE, 256), "a": (AGPR_BASE, 256), "s": (SGPR_BASE, SGPR_COUNT)}
 _BASE["ttmp"] = (TTMP_BASE, 16)

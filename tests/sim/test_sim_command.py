@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from netra_build.checkasm.model.inputs import FORMS, read_arguments, read_sizes
+from netra_build.checkasm.model.arguments import FORMS, read_arguments, read_sizes
 from netra_build.cli.main import run_command
 from netra_build.cli.prove.simulate import NO_SILICON
 from netra_build.core.errors import BadInput

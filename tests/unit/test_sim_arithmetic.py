@@ -10,9 +10,10 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from netra_build.checkasm.model.arith import division, dot, ieee, integer, narrow
+from netra_build.checkasm.model.arith import division, ieee, integer, narrow
 from netra_build.checkasm.model.arith import transcendental as special
 from netra_build.checkasm.model.arrays import Scratch
+from netra_build.checkasm.model.isa.matrix_tiles import exact_dot, rounded_dot
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
@@ -202,20 +203,20 @@ def test_matrix_sums_are_exact_where_doubles_lose_bits():
     a = np.array([[[1.0, 1.0, 1.0]]])
     b = np.array([[[2.0**24], [2.0**-70], [1.0]]])
     zero = np.zeros((1, 1, 1), np.float32)
-    assert dot.rounded_dot(a, b, zero, 8)[0, 0, 0] == 2.0**24 + 2
+    assert rounded_dot(a, b, zero, 8)[0, 0, 0] == 2.0**24 + 2
     b = np.array([[[2.0**24], [-(2.0**-70)], [1.0]]])
-    assert dot.rounded_dot(a, b, zero, 8)[0, 0, 0] == 2.0**24
+    assert rounded_dot(a, b, zero, 8)[0, 0, 0] == 2.0**24
     b = np.array([[[2.0**80], [1.0], [-(2.0**80)]]])
-    assert dot.rounded_dot(a, b, zero, 8)[0, 0, 0] == 1.0
+    assert rounded_dot(a, b, zero, 8)[0, 0, 0] == 1.0
 
 
 def test_matrix_sums_tell_how_many_were_summed_one_by_one():
     counts: list[int] = []
     ones = np.ones((1, 2, 3))
     zero = np.zeros((1, 1, 1), np.float32)
-    dot.rounded_dot(ones, ones.swapaxes(1, 2), zero, 8, counts.append)
+    rounded_dot(ones, ones.swapaxes(1, 2), zero, 8, counts.append)
     b = np.array([[[2.0**80, 1.0], [1.0, 1.0], [-(2.0**80), 1.0]]])
-    dot.rounded_dot(ones, b, zero, 8, counts.append)
+    rounded_dot(ones, b, zero, 8, counts.append)
     assert counts == [2]
 
 
@@ -228,12 +229,12 @@ def test_matrix_sums_of_what_all_rows_or_columns_share():
         [[sum(a[0, 0] * b[n, :, j]) + c[n, i, j] for j in range(4)] for i in range(5)]
         for n in range(3)
     ]
-    assert dot.exact_dot(a, b, c, 1.0).tolist() == wanted
-    assert dot.rounded_dot(a, b, c, 8).tolist() == wanted
+    assert exact_dot(a, b, c, 1.0).tolist() == wanted
+    assert rounded_dot(a, b, c, 8).tolist() == wanted
     turned = [np.swapaxes(np.array(m), 1, 2) for m in (b, a, c)]
-    assert dot.exact_dot(*turned, 1.0).tolist() == np.swapaxes(np.array(wanted), 1, 2).tolist()
+    assert exact_dot(*turned, 1.0).tolist() == np.swapaxes(np.array(wanted), 1, 2).tolist()
     none = np.full((1, 1, 1), -0.0, np.float32)
-    assert dot.exact_dot(a, b, none, 2.0).tolist() == [
+    assert exact_dot(a, b, none, 2.0).tolist() == [
         [[2 * sum(a[0, 0] * b[n, :, j]) for j in range(4)]] for n in range(3)
     ]
 
@@ -259,7 +260,7 @@ def test_matrix_sums_against_fractions():
     b = random.standard_normal((3, 12, 4)) * 2.0 ** random.integers(-30, 30, (3, 12, 4))
     a, b = (m.astype(ml_dtypes.bfloat16).astype(np.float64) for m in (a, b))
     c = random.standard_normal((3, 5, 4)).astype(np.float32)
-    found = dot.rounded_dot(a, b, c, 8).view(np.uint32)
+    found = rounded_dot(a, b, c, 8).view(np.uint32)
     for n, row, column in np.ndindex(3, 5, 4):
         products = zip(a[n, row].tolist(), b[n, :, column].tolist(), strict=True)
         exact = sum(Fraction(x) * Fraction(y) for x, y in products)

@@ -1,14 +1,17 @@
-"""The kernarg segment of a launch: from Python values and arrays to bytes, hidden ones included."""
+"""Arguments of a launch: from text to Python values, and from those to the kernarg segment."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import io
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from netra_build.asm.objects.metadata import ArgumentMetadata, KernelMetadata
-from netra_build.checkasm.model.arrays import Array
+from netra_build.checkasm.model.arrays import LANES, Array
 from netra_build.checkasm.model.memory import AddressSpace, Region
 from netra_build.core.errors import BadInput
 from netra_build.core.nearest import nearest_hint
@@ -16,8 +19,20 @@ from netra_build.core.nearest import nearest_hint
 Argument = Array | int | float
 Arguments = Mapping[str, Argument] | Sequence[Argument] | bytes
 
-POINTER_KINDS = ("global_buffer", "dynamic_shared_pointer", "image", "sampler", "pipe", "queue")
 _FLOAT_TYPES = {2: np.float16, 4: np.float32, 8: np.float64}
+
+
+MAX_ELEMENTS = 1 << 30
+ELEMENT_TYPES = {
+    f"{kind}{8 * size}": np.dtype(f"{kind}{size}")
+    for kind, sizes in (("u", (1, 2, 4, 8)), ("i", (1, 2, 4, 8)), ("f", (2, 4, 8)))
+    for size in sizes
+}
+FORMS = "N, null, FILE.npy, zeros:TYPE:SHAPE, count:TYPE:SHAPE or random:TYPE:SHAPE"
+
+_GENERATED = re.compile(r"(zeros|count|random):([a-z0-9]+):(\d+(?:x\d+)*)")
+_WHOLE = re.compile(r"-?(?:0x[0-9a-fA-F]{1,16}|\d{1,20})")
+_NUMBER = re.compile(r"-?\d+\.\d*(?:e[-+]?\d{1,4})?")
 
 
 @dataclass(frozen=True)
@@ -26,6 +41,16 @@ class Geometry:
 
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
+
+    @property
+    def work_items(self) -> int:
+        """Work-items of one work-group."""
+        return math.prod(self.block)
+
+    @property
+    def waves(self) -> int:
+        """Wavefronts of one work-group."""
+        return (self.work_items + LANES - 1) // LANES
 
 
 @dataclass(frozen=True)
@@ -172,3 +197,79 @@ def _hidden_values(geometry: Geometry, dynamic_lds_bytes: int) -> dict[str, int]
         result[f"hidden_group_size_{axis}"] = geometry.block[at]
         result[f"hidden_remainder_{axis}"] = 0
     return result
+
+
+# Arguments written as text
+
+
+def read_arguments(
+    words: list[str], read_file: Callable[[str], bytes], seed: int
+) -> dict[str, Argument]:
+    """Read ``NAME=VALUE`` words; ``BadInput`` names the word that cannot be read."""
+    result: dict[str, Argument] = {}
+    for word in words:
+        name, separator, text = word.partition("=")
+        if not separator or not name:
+            raise BadInput(f'"{word}" is no argument', expected="NAME=VALUE", got=word)
+        if name in result:
+            raise BadInput(f'argument "{name}" is given twice')
+        result[name] = _value(name, text, read_file, seed)
+    return result
+
+
+def _value(name: str, text: str, read_file: Callable[[str], bytes], seed: int) -> Argument:
+    if text == "null":
+        return 0
+    if _WHOLE.fullmatch(text):
+        return int(text, 0)
+    if _NUMBER.fullmatch(text):
+        return float(text)
+    if match := _GENERATED.fullmatch(text):
+        return _generated(name, match[1], match[2], match[3], seed)
+    if text.endswith(".npy"):
+        return _loaded(text, read_file(text))
+    raise BadInput(f'argument "{name}" cannot be read', expected=FORMS, got=f'"{text}"')
+
+
+def _generated(name: str, how: str, kind: str, shape: str, seed: int) -> Array:
+    if kind not in ELEMENT_TYPES:
+        hint = nearest_hint(kind, ELEMENT_TYPES)
+        raise BadInput(f'argument "{name}" has the unknown type "{kind}"', hint=hint)
+    sizes = tuple(int(part) for part in shape.split("x"))
+    total = math.prod(sizes)
+    if total > MAX_ELEMENTS:
+        raise BadInput(
+            f'argument "{name}" is too large', expected=f"at most {MAX_ELEMENTS}", got=total
+        )
+    dtype = ELEMENT_TYPES[kind]
+    if how == "zeros":
+        return np.zeros(sizes, dtype)
+    if how == "count":
+        return np.arange(total).astype(dtype).reshape(sizes)
+    random = np.random.default_rng([seed, *name.encode()])
+    if dtype.kind == "f":
+        return random.standard_normal(sizes).astype(dtype)
+    return np.frombuffer(random.bytes(total * dtype.itemsize), dtype).reshape(sizes)
+
+
+def _loaded(file_name: str, data: bytes) -> Array:
+    try:
+        return np.load(io.BytesIO(data), allow_pickle=False)  # type: ignore[no-any-return]
+    except (ValueError, EOFError, OSError, MemoryError):
+        raise BadInput("not a numpy file", location=file_name) from None
+
+
+def saved(array: Array) -> bytes:
+    """Return the bytes of a numpy file."""
+    stream = io.BytesIO()
+    np.save(stream, array, allow_pickle=False)
+    return stream.getvalue()
+
+
+def read_sizes(text: str, what: str) -> tuple[int, int, int]:
+    """Read ``X,Y,Z``; missing sizes are one."""
+    parts = text.split(",")
+    if not 1 <= len(parts) <= 3 or not all(re.fullmatch(r"\d{1,10}", part) for part in parts):
+        raise BadInput(f"{what} cannot be read", expected="X,Y,Z", got=f'"{text}"')
+    x, y, z = (int(part) for part in (*parts, "1", "1")[:3])
+    return x, y, z

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from dataclasses import dataclass
 
 import numpy as np
@@ -52,6 +53,14 @@ def refuse_unsupported(d: KernelDescriptor, location: str) -> None:
             raise BadInput(f"kernel asks for {what}, which is not modelled", location=location)
 
 
+def dispatch_packet(geometry: Geometry) -> Array:
+    """Return the 64-byte AQL dispatch packet, as far as kernels read it."""
+    block, grid = geometry.block, geometry.grid
+    items = [block[at] * grid[at] for at in range(3)]
+    head = struct.pack("<6H", 2, 3, *block, 0)
+    return np.frombuffer(head + struct.pack("<3I", *items) + bytes(64 - 24), np.uint8)
+
+
 def float_mode(d: KernelDescriptor) -> int:
     """Return the MODE register at the start."""
     return (
@@ -93,9 +102,8 @@ def _fill_with_junk(g: Group, seed: int) -> None:
 
 def _start_lanes(g: Group, geometry: Geometry, waves: int) -> None:
     """Switch off the lanes beyond the last work-item of each work-group."""
-    total = geometry.block[0] * geometry.block[1] * geometry.block[2]
     first = (g.wave % waves) * LANES
-    lanes = first[:, None] + np.arange(LANES) < total
+    lanes = first[:, None] + np.arange(LANES) < geometry.work_items
     g.S[EXEC], g.S[EXEC + 1] = masks_from_lanes(lanes)
     g.mark_written(EXEC)
     g.mark_written(EXEC + 1)

@@ -18,7 +18,6 @@ from netra_build.checkasm.model.scoreboard import (
     Pending,
     Scoreboard,
     Slot,
-    join_queues,
 )
 
 SCALARS = 128
@@ -32,14 +31,12 @@ HELD = 2
 COPY_BYTES_PER_STEP = 1 << 16
 """Bytes that are copied in about the time of one cheap instruction."""
 
-
 _MODE_FIELDS = (
     (0xF, 0, "a rounding mode other than nearest even"),
     (0xC0, 0xC0, "flushing of half and double subnormals"),
     (0x300, 0x300, "MODE without IEEE mode or DX10 clamping"),
 )
 """Bits of MODE, what they must be, and what anything else asks for."""
-
 
 _BY_REGISTER = ("V", "S", "vinit", "sinit")
 _BY_WAVE = ("scc", "E", "wave", "workgroup")
@@ -88,8 +85,6 @@ class Group:
     def _views(self) -> None:
         self.VF = self.V.view(np.float32)
         self.VI = self.V.view(np.int32)
-        self.SF = self.S.view(np.float32)
-        self.SI = self.S.view(np.int32)
 
     # MODE and EXEC
 
@@ -234,17 +229,9 @@ class Group:
         is_direct: bool = False,
     ) -> None:
         """Count a memory operation of the active lanes; hold its registers back."""
+        serial, lanes = self.batch.next_serial(), None if self.full else self.E
         pending = Pending(
-            self.batch.next_serial(),
-            source,
-            queue,
-            registers,
-            None if self.full else self.E,
-            None,
-            is_write,
-            places,
-            width,
-            is_direct,
+            serial, source, queue, registers, lanes, None, is_write, places, width, is_direct
         )
         self.board.issue(pending, self.retire)
         for key in pending.registers:
@@ -262,19 +249,12 @@ class Group:
 
     def take(self, rows: Array) -> Group:
         """Return a new group of the wave rows in int64 ``rows``."""
-
-        def chosen(slots: list[Slot]) -> list[Slot]:
-            parts = (
-                tuple(kept for p in slot if (kept := p.rows(rows)) is not None) for slot in slots
-            )
-            return [slot for slot in parts if slot]
-
         part = self._like(len(rows), self.vstate, self.sstate)
         for name in _BY_REGISTER:
             setattr(part, name, getattr(self, name).take(rows, axis=1))
         for name in _BY_WAVE:
             setattr(part, name, getattr(self, name)[rows])
-        part.board = Scoreboard(*(chosen(queue) for queue in self.board.queues()))
+        part.board = self.board.rows(rows)
         part._refresh()
         return part
 
@@ -286,9 +266,7 @@ class Group:
             for name in names:
                 pair = (getattr(self, name), getattr(other, name))
                 setattr(whole, name, np.concatenate(pair, axis=axis))
-        pairs = zip(self.board.queues(), other.board.queues(), strict=True)
-        queues = [join_queues(left, right, (self.n, other.n)) for left, right in pairs]
-        whole.board = Scoreboard(*queues)
+        whole.board = self.board.joined(other.board, (self.n, other.n))
         whole._refresh()
         return whole
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from math import prod
 from typing import Protocol
 
 import numpy as np
@@ -19,6 +19,7 @@ from netra_build.checkasm.model.batch import Batch
 from netra_build.checkasm.model.entry import (
     PRELOAD_ENTRY_BYTES,
     Entry,
+    dispatch_packet,
     refuse_unsupported,
     start_group,
 )
@@ -155,28 +156,17 @@ class Prepared:
 
 
 def _check_geometry(geometry: Geometry, metadata: KernelMetadata, location: str) -> None:
-    items = 1
-    for size in geometry.block:
-        items *= size
-    groups = 1
-    for size in geometry.grid:
-        groups *= size
-    if len(geometry.grid) != 3 or len(geometry.block) != 3 or items < 1 or groups < 1:
-        raise BadInput("grid and block need three sizes of at least one", location=location)
-    if min(geometry.block) < 1 or min(geometry.grid) < 1:
+    sizes = (*geometry.grid, *geometry.block)
+    if len(geometry.grid) != 3 or len(geometry.block) != 3 or min(sizes) < 1:
         raise BadInput("grid and block need three sizes of at least one", location=location)
     limit = min(metadata.max_flat_workgroup_size, MAX_WORK_ITEMS)
-    if items > limit:
-        raise BadInput(
-            "block is too large", location=location, expected=f"at most {limit}", got=items
-        )
-    if groups * ((items + LANES - 1) // LANES) > MAX_WAVES:
-        raise BadInput(
-            "grid is too large",
-            location=location,
-            expected=f"at most {MAX_WAVES} waves",
-            got=groups,
-        )
+    if geometry.work_items > limit:
+        expected, got = f"at most {limit}", geometry.work_items
+        raise BadInput("block is too large", location=location, expected=expected, got=got)
+    groups = prod(geometry.grid)
+    if groups * geometry.waves > MAX_WAVES:
+        expected = f"at most {MAX_WAVES} waves"
+        raise BadInput("grid is too large", location=location, expected=expected, got=groups)
 
 
 class _Launch:
@@ -192,8 +182,6 @@ class _Launch:
         self.collector = Collector(options.max_findings)
         self.scratch = Scratch()
         self.args = args
-        items = geometry.block[0] * geometry.block[1] * geometry.block[2]
-        self.waves = (items + LANES - 1) // LANES
         self._map_code()
         self.kernargs, kernarg_address = self._map_kernargs()
         self.entry = self._entry(kernarg_address)
@@ -215,20 +203,11 @@ class _Launch:
         size = self.prepared.kernel.descriptor.kernarg_size
         size = size or self.prepared.metadata.kernarg_segment_size
         if size > MAX_SEGMENT_BYTES:
-            raise BadInput(
-                "kernarg segment is too large",
-                location=self.prepared.location,
-                expected=f"at most {MAX_SEGMENT_BYTES}",
-                got=size,
-            )
-        kernargs = build_kernargs(
-            self.prepared.metadata,
-            size,
-            self.args,
-            self.geometry,
-            self.memory,
-            self.options.dynamic_lds_bytes,
-        )
+            expected, where = f"at most {MAX_SEGMENT_BYTES}", self.prepared.location
+            what = "kernarg segment is too large"
+            raise BadInput(what, location=where, expected=expected, got=size)
+        metadata, dynamic = self.prepared.metadata, self.options.dynamic_lds_bytes
+        kernargs = build_kernargs(metadata, size, self.args, self.geometry, self.memory, dynamic)
         random = np.random.default_rng(self.options.seed)
         junk = random.integers(0, 256, size=JUNK_BYTES, dtype=np.uint8)
         data = np.concatenate([np.frombuffer(kernargs.data, np.uint8), junk])
@@ -237,10 +216,8 @@ class _Launch:
 
     def _entry(self, kernarg_address: int) -> Entry:
         kernel = self.prepared.kernel
-        packet = np.frombuffer(_dispatch_packet(self.geometry), np.uint8)
-        dispatch = self.memory.place(
-            "the dispatch packet", packet, readable=packet.size, writable=False
-        )
+        packet, what = dispatch_packet(self.geometry), "the dispatch packet"
+        dispatch = self.memory.place(what, packet, readable=packet.size, writable=False)
         padded = self.kernargs.data + bytes(-len(self.kernargs.data) % 4)
         preloads = kernel.descriptor.kernarg_preload_length > 0
         return Entry(
@@ -255,11 +232,10 @@ class _Launch:
 
     def _lds_bytes(self) -> int:
         """Fixed plus dynamic LDS; more than the hardware has is a finding."""
-        wanted = self.prepared.kernel.descriptor.group_segment_fixed_size
-        wanted += self.options.dynamic_lds_bytes
+        fixed = self.prepared.kernel.descriptor.group_segment_fixed_size
+        wanted = fixed + self.options.dynamic_lds_bytes
         if wanted > LDS_BUDGET:
-            detail = f"{wanted} bytes of LDS wanted, {LDS_BUDGET} exist"
-            pc = self.entry.pc
+            pc, detail = self.entry.pc, f"{wanted} bytes of LDS wanted, {LDS_BUDGET} exist"
             self.collector.add(Finding(LDS_OVER_BUDGET, pc, "", (0, 0, 0), 0, None, detail))
         return min(wanted, LDS_BUDGET)
 
@@ -267,15 +243,19 @@ class _Launch:
 
     def run(self) -> Outcome:
         """Run all work-groups, batch after batch, and collect the outputs."""
-        before = self.prepared.program.counts()
-        if not self.collector.counts:
+        program, found = self.prepared.program, self.collector
+        before = program.counts()
+        if not found.counts:
             for ids in self._batches():
                 batch = self._batch(ids)
-                machine = Machine(self.prepared.program, batch, self.prepared.location)
+                machine = Machine(program, batch, self.prepared.location)
                 machine.run(start_group(batch, self.entry, ids))
                 if batch.budget <= 0:
                     break
-        return Outcome(self._outputs(), self._report(before))
+        executed = program.counts_since(before)
+        total = sum(executed.values())
+        report = Report(tuple(found.kept), dict(found.counts), total, executed)
+        return Outcome(self._outputs(), report)
 
     def _batches(self) -> list[Array]:
         """Split the work-groups, x fastest, into batches that fit the cache."""
@@ -283,23 +263,22 @@ class _Launch:
         number = np.arange(width * height * depth, dtype=np.int64)
         ids = np.stack([number % width, number // width % height, number // (width * height)], 1)
         registers = self.prepared.kernel.descriptor.allocated_vgprs * LANES * 5
-        by_memory = BATCH_REGISTER_BYTES // registers // self.waves
+        by_memory = BATCH_REGISTER_BYTES // registers // self.geometry.waves
         by_lds = BATCH_LDS_BYTES // max(self.lds_bytes, 1)
-        size = max(1, min(BATCH_WAVES // self.waves, by_memory, by_lds))
+        size = max(1, min(BATCH_WAVES // self.geometry.waves, by_memory, by_lds))
         return [ids[at : at + size] for at in range(0, len(ids), size)]
 
     def _batch(self, ids: Array) -> Batch:
         checks = self.options.checks
-        lds = LocalStore(
-            len(ids), self.lds_bytes, self.waves, races=checks.races, unset=checks.uninitialised
-        )
+        waves, unset = self.geometry.waves, checks.uninitialised
+        lds = LocalStore(len(ids), self.lds_bytes, waves, races=checks.races, unset=unset)
         return Batch(
             self.memory,
             lds,
             checks,
             self.collector,
             ids,
-            self.waves,
+            waves,
             self.prepared.kernel.descriptor.accum_offset,
             self.options.budget,
             CODE_BASE,
@@ -318,20 +297,3 @@ class _Launch:
                 flat.flags.writeable = False
             result[name] = flat.view(original.dtype).reshape(original.shape)
         return result
-
-    def _report(self, before: Mapping[int, int]) -> Report:
-        executed = self.prepared.program.counts_since(before)
-        return Report(
-            tuple(self.collector.kept),
-            dict(self.collector.counts),
-            sum(executed.values()),
-            executed,
-        )
-
-
-def _dispatch_packet(geometry: Geometry) -> bytes:
-    """Return the 64-byte AQL dispatch packet, as far as kernels read it."""
-    block, grid = geometry.block, geometry.grid
-    items = [block[at] * grid[at] for at in range(3)]
-    head = struct.pack("<6H", 2, 3, *block, 0)
-    return head + struct.pack("<3I", *items) + bytes(64 - 24)

@@ -29,9 +29,7 @@ LDS_BUDGET = 160 * 1024
 """Bytes of work-group memory that one work-group may use on gfx950."""
 
 EPOCH_SHIFT = np.uint32(7)
-ATOMIC = np.uint32(64)
-IN_FLIGHT = np.uint32(32)
-SEVERAL = np.uint32(31)
+ATOMIC, IN_FLIGHT, SEVERAL = np.uint32(64), np.uint32(32), np.uint32(31)
 """Reader or atomic writer in a tag that stands for more than one wavefront."""
 EPOCH_MASK = ~np.uint32(127)
 COARSEST = 16
@@ -46,11 +44,12 @@ class Waves(Protocol):
 
 
 @dataclass(frozen=True)
-class _Access:
-    """The bytes that one instruction touches."""
+class Access:
+    """The bytes that one instruction touches, ``width`` per lane."""
 
+    width: int
     asked: Array
-    """int64[n, 64]: the first byte per lane, as the address says."""
+    """int64[n, 64]: the first byte per lane."""
     index: Array | None
     """int64[k]: the lanes, of all in a row, that are switched on and in bounds; None for all."""
     place: Array
@@ -59,6 +58,8 @@ class _Access:
     """The tag of their wavefronts: uint32 in the shape of ``place``."""
     epoch: int
     """The lowest tag that the epochs of the wavefronts give."""
+    report: Report
+    stride: int
 
     def chosen(self, values: Array) -> Array:
         """Return the elements of [..., n, 64] for those lanes: [..., k], or all as they are."""
@@ -70,10 +71,15 @@ class _Access:
         """Return [..., k] as [..., n, 64], zero for the other lanes."""
         if self.index is None:
             return values
-        shape = (*values.shape[:-1], *self.asked.shape)
-        result = np.zeros(shape, values.dtype)
+        result = np.zeros((*values.shape[:-1], *self.asked.shape), values.dtype)
         result.reshape(*values.shape[:-1], -1)[..., self.index] = values
         return result
+
+    def say(self, kind: str, bad: Array, detail: str) -> None:
+        """Report lanes; the detail follows the number of the first byte."""
+        lanes = self.spread(bad)
+        byte = int(self.asked[first_true(lanes)]) % max(self.stride, 1)
+        self.report(kind, lanes, f"LDS byte {byte} {detail}")
 
 
 class LocalStore:
@@ -101,60 +107,15 @@ class LocalStore:
 
     # Access
 
-    def load(
-        self, g: Waves, address: Array, width: int, active: Array, report: Report
-    ) -> tuple[Array, Array]:
-        """Read ``width`` bytes per lane at uint32[n, 64] ``address``.
-
-        Returns uint32[dwords, n, 64] and the flat byte positions int64[n, 64].
-        """
-        access = self._locate(g, address, width, active, report)
-        if self.races or self.unset:
-            self._note_read(access, width, report)
-        return access.spread(self.bytes.load(access.place, width)), access.asked
-
-    def store(
-        self,
-        g: Waves,
-        address: Array,
-        values: Array,
-        width: int,
-        active: Array,
-        report: Report,
-        *,
-        is_direct: bool = False,
-    ) -> Array:
-        """Write uint32[dwords, n, 64] ``values``; returns the first byte per lane."""
-        access = self._locate(g, address, width, active, report)
-        self._note_write(access, width, report, is_direct)
-        self.bytes.store(access.place, access.chosen(values), width)
-        return access.spread(access.place)
-
-    def exchange(
-        self,
-        g: Waves,
-        address: Array,
-        width: int,
-        active: Array,
-        report: Report,
-        combine: Callable[[Array, Array], Array],
-        values: Array,
-    ) -> Array:
-        """Replace memory by ``combine(memory, values)``; returns what it held before."""
-        access = self._locate(g, address, width, active, report)
-        self._note_atomic(access, width, report)
-        old = self.bytes.load(access.place, width)
-        self.bytes.store(access.place, combine(old, access.chosen(values)), width)
-        return access.spread(old)
-
     def places(self, g: Waves, address: Array) -> Array:
         """Return the flat byte position of uint32[n, 64] ``address``: int64[n, 64]."""
         return (g.workgroup * self.stride)[:, None] + address
 
-    def _locate(
-        self, g: Waves, address: Array, width: int, active: Array, report: Report
-    ) -> _Access:
-        """Find the bytes that the active lanes mean; report those beyond the end."""
+    def access(self, g: Waves, address: Array, width: int, active: Array, report: Report) -> Access:
+        """Find ``width`` bytes at uint32[n, 64] ``address`` of the active lanes.
+
+        Those beyond the end are reported and left out.
+        """
         asked = self.places(g, address)
         if int(np.maximum.reduce(address, axis=None)) + width > self.size:
             outside = active & (address.astype(np.int64) + width > self.size)
@@ -166,103 +127,113 @@ class LocalStore:
         mine = self._mine(g)
         epoch = int(np.minimum.reduce(mine)) & int(EPOCH_MASK)
         if active.all():
-            per_lane = np.empty(asked.shape, np.uint32)
-            per_lane[:] = mine[:, None]
-            access = _Access(asked, None, asked, per_lane, epoch)
+            index, place = None, asked
+            tags = np.empty(asked.shape, np.uint32)
+            tags[:] = mine[:, None]
         else:
             index = np.flatnonzero(active)
-            place, wave = asked.reshape(-1).take(index), index // LANES
-            access = _Access(asked, index, place, mine.take(wave), epoch)
-        self._refine(access, width, report)
+            place, tags = asked.reshape(-1).take(index), mine.take(index // LANES)
+        access = Access(width, asked, index, place, tags, epoch, report, self.stride)
+        self._refine(access)
         return access
+
+    def load(self, access: Access) -> Array:
+        """Read uint32[dwords, n, 64]."""
+        if self.races or self.unset:
+            self._note_read(access)
+        return access.spread(self.bytes.load(access.place, access.width))
+
+    def store(self, access: Access, values: Array, *, is_direct: bool = False) -> Array:
+        """Write uint32[dwords, n, 64] ``values``; returns the first byte per lane."""
+        self._note_write(access, is_direct)
+        self.bytes.store(access.place, access.chosen(values), access.width)
+        return access.spread(access.place)
+
+    def exchange(
+        self, access: Access, combine: Callable[[Array, Array], Array], values: Array
+    ) -> Array:
+        """Replace memory by ``combine(memory, values)``; returns what it held before."""
+        self._note_atomic(access)
+        old = self.bytes.load(access.place, access.width)
+        self.bytes.store(access.place, combine(old, access.chosen(values)), access.width)
+        return access.spread(old)
 
     def _mine(self, g: Waves) -> Array:
         """Return the tag of each wavefront: uint32[n]."""
         wave = (g.wave % self.waves).astype(np.uint32)
         return (self.epoch[g.workgroup] << EPOCH_SHIFT) | (wave + np.uint32(1))
 
-    def _refine(self, access: _Access, width: int, report: Report) -> None:
+    def _refine(self, access: Access) -> None:
         """Make the granules as small as this access needs them."""
         if self.granule == 1:
             return
-        place = access.place
+        place, width = access.place, access.width
         misaligned = width | int(np.bitwise_or.reduce(place, axis=None))
-        while self.granule > 1:
-            if not misaligned & (self.granule - 1):
-                return
+        while misaligned & (self.granule - 1):
             finer = 4 if self.granule == COARSEST else 1
             self.written = np.repeat(self.written, self.granule // finer)
             self.read = np.repeat(self.read, self.granule // finer)
             self.granule = finer
-        if width >= 4 and (place & min(width - 1, 3)).any():
-            bad = access.spread((place & 3) != 0)
-            report(MEMORY_FAULT, bad, "LDS address is not dword aligned")
+        if misaligned & 3 and width >= 4 and (place & 3).any():
+            bad, detail = access.spread((place & 3) != 0), "LDS address is not dword aligned"
+            access.report(MEMORY_FAULT, bad, detail)
 
     # Tags
 
     def _granules(self, place: Array, width: int) -> Array:
         first = place >> (self.granule.bit_length() - 1)
-        count = max(1, width // self.granule)
-        if count == 1:
-            return first[None]
-        return first[None] + np.arange(count).reshape(-1, *(1,) * first.ndim)
+        steps = np.arange(max(1, width // self.granule)).reshape(-1, *(1,) * first.ndim)
+        return first[None] + steps if len(steps) > 1 else first[None]
 
-    def _note_read(self, access: _Access, width: int, report: Report) -> None:
-        granules = self._granules(access.place, width)
-        tags = self.written.take(granules)
-        if self.unset and not tags.all():
-            bad = (tags == 0).any(axis=0)
-            self._say(report, UNINITIALISED_LDS, access, bad, "is read but never written")
+    def _note_read(self, access: Access) -> None:
+        granules, mine = self._granules(access.place, access.width), access.mine
+        tags = self._written_tags(access, granules, "read")
         if not self.tracks_readers:
             return
-        self._check(report, access, tags, "read")
-        mine = access.mine
+        self._check(access, tags, "read")
         before = self.read.take(granules)
         self.read[granules] = np.broadcast_to(mine, granules.shape)
         several = self.read.take(granules) != mine
         if access.epoch <= int(np.maximum.reduce(before, axis=None, initial=0)):
             several |= _same_epoch_other_user(before, mine)
-        if several.any():
-            shared = np.broadcast_to((mine & EPOCH_MASK) | SEVERAL, several.shape)
-            self.read[granules[several]] = shared[several]
+        _set_some(self.read, granules, several, (mine & EPOCH_MASK) | SEVERAL)
 
-    def _note_write(self, access: _Access, width: int, report: Report, is_direct: bool) -> None:
-        granules = self._granules(access.place, width)
+    def _note_write(self, access: Access, is_direct: bool) -> None:
+        granules = self._granules(access.place, access.width)
         self.direct_loads |= is_direct
         if self.tracks_readers:
-            self._check(report, access, self.written.take(granules), "written")
-            tags = self.read.take(granules)
-            self._check(report, access, tags, "overwritten after a read")
+            self._check(access, self.written.take(granules), "written")
+            self._check(access, self.read.take(granules), "overwritten after a read")
         tag = access.mine | IN_FLIGHT if is_direct else access.mine
         self.written[granules] = np.broadcast_to(tag, granules.shape)
         if self.waves > 1 and self.races:
             bad = (self.written.take(granules) != tag).any(axis=0)
             if bad.any():
-                self._say(report, LDS_RACE, access, bad, "is written by two waves at once")
+                access.say(LDS_RACE, bad, "is written by two waves at once")
 
-    def _note_atomic(self, access: _Access, width: int, report: Report) -> None:
+    def _note_atomic(self, access: Access) -> None:
         """Note a read-modify-write: atomic operations of several wavefronts do not race."""
-        granules, mine = self._granules(access.place, width), access.mine
+        granules, mine = self._granules(access.place, access.width), access.mine
+        tags = self._written_tags(access, granules, "updated")
+        several = (mine & EPOCH_MASK) | SEVERAL | ATOMIC
+        self.has_atomics = True
+        if self.tracks_readers:
+            self._check(access, np.where(tags & ATOMIC != 0, mine, tags), "updated")
+            self._check(access, self.read.take(granules), "updated after a read")
+        known = (tags >> EPOCH_SHIFT == mine >> EPOCH_SHIFT) & (tags & ~ATOMIC != mine)
+        after = np.where(known, several, mine | ATOMIC)
+        self.written[granules] = after
+        _set_some(self.written, granules, self.written.take(granules) != after, several)
+
+    def _written_tags(self, access: Access, granules: Array, verb: str) -> Array:
+        """Return the tags of the last writers; report bytes that have none."""
         tags = self.written.take(granules)
         if self.unset and not tags.all():
             bad = (tags == 0).any(axis=0)
-            self._say(report, UNINITIALISED_LDS, access, bad, "is updated but never written")
-        several = (mine & EPOCH_MASK) | SEVERAL | ATOMIC
-        self.has_atomics = True
-        own = mine | ATOMIC
-        if self.tracks_readers:
-            clean = np.where(tags & ATOMIC != 0, mine, tags)
-            self._check(report, access, clean, "updated")
-            self._check(report, access, self.read.take(granules), "updated after a read")
-        known = (tags >> EPOCH_SHIFT == mine >> EPOCH_SHIFT) & (tags & ~ATOMIC != mine)
-        after = np.where(known, several, np.broadcast_to(own, tags.shape))
-        self.written[granules] = after
-        other = self.written.take(granules) != after
-        if other.any():
-            shared = np.broadcast_to(several, tags.shape)
-            self.written[granules[other]] = shared[other]
+            access.say(UNINITIALISED_LDS, bad, f"is {verb} but never written")
+        return tags
 
-    def _check(self, report: Report, access: _Access, tags: Array, verb: str) -> None:
+    def _check(self, access: Access, tags: Array, verb: str) -> None:
         """Report the lanes whose granules another wavefront used in this epoch."""
         if access.epoch > int(np.maximum.reduce(tags, axis=None, initial=0)):
             return
@@ -275,18 +246,12 @@ class LocalStore:
         own = (tags == mine | IN_FLIGHT) & bad
         if own.any():
             detail = f"is {verb} before the wait for the load that fills it"
-            self._say(report, MISSING_WAIT, access, own.any(axis=0), detail)
+            access.say(MISSING_WAIT, own.any(axis=0), detail)
         foreign = (bad & ~own).any(axis=0)
         if foreign.any():
             tag = int((tags * (bad & ~own)).max(axis=0)[foreign][0]) & 31
             who = "several waves" if tag == SEVERAL else f"wave {tag - 1}"
-            detail = f"is {verb} with no barrier since {who} used it"
-            self._say(report, LDS_RACE, access, foreign, detail)
-
-    def _say(self, report: Report, kind: str, access: _Access, bad: Array, detail: str) -> None:
-        lanes = access.spread(bad)
-        byte = int(access.asked[first_true(lanes)]) % max(self.stride, 1)
-        report(kind, lanes, f"LDS byte {byte} {detail}")
+            access.say(LDS_RACE, foreign, f"is {verb} with no barrier since {who} used it")
 
     # Waits and barriers
 
@@ -321,10 +286,15 @@ class LocalStore:
             yield self._granules(place, pending.width), lanes
 
 
+def _set_some(tags: Array, granules: Array, where: Array, tag: Array) -> None:
+    """Set the tags of some granules, from one tag per lane."""
+    if where.any():
+        tags[granules[where]] = np.broadcast_to(tag, where.shape)[where]
+
+
 def _same_epoch_other_user(tags: Array, mine: Array) -> Array:
     """Tell where two tags have one epoch, but differ in what stands below it."""
     difference: Array = tags ^ mine
     # No difference becomes the largest number.
     difference -= np.uint32(1)
-    result: Array = difference < (np.uint32(1) << EPOCH_SHIFT) - np.uint32(1)
-    return result
+    return np.less(difference, (np.uint32(1) << EPOCH_SHIFT) - np.uint32(1))

@@ -170,6 +170,19 @@ class Scoreboard:
         """Return the operations of VM, DS and SM."""
         return self.vm, self.ds, self.sm
 
+    def rows(self, chosen: Array) -> Scoreboard:
+        """Return what the wave rows in int64 ``chosen`` issued."""
+        parts = (
+            [tuple(kept for p in slot if (kept := p.rows(chosen)) is not None) for slot in queue]
+            for queue in self.queues()
+        )
+        return Scoreboard(*([slot for slot in queue if slot] for queue in parts))
+
+    def joined(self, other: Scoreboard, sizes: tuple[int, int]) -> Scoreboard:
+        """Return the operations of both; ``sizes`` are the wave counts."""
+        pairs = zip(self.queues(), other.queues(), strict=True)
+        return Scoreboard(*(join_queues(left, right, sizes) for left, right in pairs))
+
     def due_vm(self, count: int) -> list[Slot]:
         """Take out the operations that ``vmcnt(count)`` waits for."""
         cut = max(len(self.vm) - count, 0)

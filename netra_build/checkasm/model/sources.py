@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from netra_build.checkasm.model.arith.transcendental import NEAREST
-from netra_build.checkasm.model.arrays import LANES, Array, lanes_from_masks, masks_from_lanes
+from netra_build.checkasm.model.arrays import Array
 from netra_build.checkasm.model.group import Group
 from netra_build.checkasm.model.operands import EXEC, Decoded, Operand, Unsupported
 
@@ -146,7 +146,7 @@ def scalar_source(operand: Operand, kind: str, source: Decoded) -> Get:
         return result
 
     def get_pair(g: Group) -> Array:
-        _check_pair(g, row, source)
+        check_pair(g, row, source)
         high = g.S[row + 1].astype(np.uint64) << np.uint64(32)
         result: Array = (high | g.S[row]).view(dtype)
         return result
@@ -154,7 +154,8 @@ def scalar_source(operand: Operand, kind: str, source: Decoded) -> Get:
     return get_pair if kind in WIDE else get
 
 
-def _check_pair(g: Group, row: int, source: Decoded) -> None:
+def check_pair(g: Group, row: int, source: Decoded) -> None:
+    """Note a read of two scalar registers."""
     if g.sstate[row] or g.sstate[row + 1]:
         g.check_scalar(row, source)
         g.check_scalar(row + 1, source)
@@ -179,38 +180,6 @@ def scalar_dest(operand: Operand, dwords: int, source: Decoded) -> Put:
         if dwords == 2:
             g.S[row + 1] = value >> np.uint64(32)
         if is_exec:
-            g.exec_changed()
-
-    return put
-
-
-# Masks: one bit per lane in a pair of scalar registers
-
-
-def mask_source(operand: Operand, source: Decoded) -> Get:
-    """Return a reader of a lane mask: bool[n, 64]."""
-    if operand.kind == "int":
-        bits = operand.value & 0xFFFFFFFFFFFFFFFF
-        lanes = np.array([[bool(bits >> lane & 1) for lane in range(LANES)]])
-        return lambda g: lanes
-    row = scalar_row(operand, 2)
-
-    def get(g: Group) -> Array:
-        _check_pair(g, row, source)
-        return lanes_from_masks(g.S[row], g.S[row + 1])
-
-    return get
-
-
-def mask_dest(operand: Operand, source: Decoded) -> Put:
-    """Return a writer of a lane mask from bool[n, 64]; inactive lanes give zero."""
-    row = scalar_row(operand, 2)
-
-    def put(g: Group, value: Array) -> None:
-        touch_scalars(g, row, 2, source)
-        lanes = value & g.E if not g.full or value.shape != g.E.shape else value
-        g.S[row], g.S[row + 1] = masks_from_lanes(lanes)
-        if row == EXEC:
             g.exec_changed()
 
     return put

@@ -14,7 +14,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from netra_build.checkasm.model.arith.ieee import fix_nan, quiet
+from netra_build.checkasm.model.arith.ieee import fix_nan
 from netra_build.checkasm.model.arrays import Array
 
 F32 = np.float32
@@ -171,10 +171,3 @@ def cosine(x: Array) -> Array:
     estimate = np.cos(2.0 * np.pi * turn)
     estimate = np.where(turn == 0.25, 0.0, estimate)
     return fix_nan(_round(estimate, turn, _exact_cosine), x)
-
-
-def half_precision(
-    function: Callable[[Array], Array],
-) -> Callable[[Array], Array]:
-    """Return the f16 form of a function: computed in float32, then rounded to f16."""
-    return lambda x: quiet(function(x))

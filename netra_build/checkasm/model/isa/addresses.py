@@ -166,25 +166,36 @@ def locate_global(d: Decoded, context: Context, address: Operand, base: Operand 
 # Buffers
 
 
+def buffer_descriptor(d: Decoded, records: Operand) -> Callable[[Group], tuple[Array, ...]]:
+    """Return a reader of base, stride and size, all uint64[n], and of swizzling bits."""
+    first = scalar_row(records, 4)
+    words = [scalar_source(Operand("s", records.text, first + i), "u32", d) for i in range(4)]
+
+    def fields(g: Group) -> tuple[Array, ...]:
+        low, high, size, flags = (word(g) for word in words)
+        base = low.astype(U64) | (high & U(0xFFFF)).astype(U64) << U64(32)
+        stride = ((high >> U(16)) & U(0x3FFF)).astype(U64)
+        return base, stride, size.astype(U64), high >> U(31) | (flags >> U(23)) & U(1)
+
+    return fields
+
+
 def locate_buffer(
     d: Decoded, context: Context, address: Operand, records: Operand, base: Operand
 ) -> Locate:
-    """Address through a buffer descriptor in four scalar registers."""
-    first = scalar_row(records, 4)
-    words = [scalar_source(Operand("s", records.text, first + i), "u32", d) for i in range(4)]
+    """Address through a buffer descriptor."""
+    descriptor = buffer_descriptor(d, records)
     shift = scalar_source(base, "u32", d)
     offset = U64(d.number("offset"))
     index, lane_offset = _buffer_parts(d, context, address)
 
     def locate(g: Group) -> Place:
-        low, high, size, flags = (word(g) for word in words)
-        _refuse_swizzle(high, flags)
-        stride = ((high >> U(16)) & U(0x3FFF)).astype(U64)[:, None]
-        start = (low.astype(U64) | (high & U(0xFFFF)).astype(U64) << U64(32))[:, None]
+        start, stride, limit, swizzled = (field[:, None] for field in descriptor(g))
+        if swizzled.any():
+            raise Unsupported("a swizzled buffer")
         scalar = np.broadcast_to(shift(g), (g.n,)).astype(U64)[:, None]
         total = ((lane_offset(g).astype(U64) + offset) & WORD_MASK) + scalar
         number = index(g).astype(U64)
-        limit = size.astype(U64)[:, None]
         # A raw buffer counts bytes, a structured one counts records.
         raw_room = np.where(total < limit, limit - total, U64(0))
         record_room = np.where(number < limit, U64(1 << 32), U64(0))
@@ -198,21 +209,11 @@ def locate_buffer(
 def _buffer_parts(d: Decoded, context: Context, address: Operand) -> tuple[Get, Get]:
     """Return readers of record index and byte offset of each lane."""
     zero = np.zeros((1, 1), U)
-    has_index, has_offset = "idxen" in d.modifiers, "offen" in d.modifiers
 
     def nothing(_g: Group) -> Array:
         return zero
 
-    if has_index and has_offset:
-        index, offset = vector_registers(address, 2, d, context)
-        return index, offset
-    if has_index:
-        return vector_registers(address, 1, d, context)[0], nothing
-    if has_offset:
-        return nothing, vector_registers(address, 1, d, context)[0]
-    return nothing, nothing
-
-
-def _refuse_swizzle(high: Array, flags: Array) -> None:
-    if np.any(high >> U(31)) or np.any((flags >> U(23)) & U(1)):
-        raise Unsupported("a swizzled buffer")
+    is_given = ["idxen" in d.modifiers, "offen" in d.modifiers]
+    gets = vector_registers(address, sum(is_given), d, context) if any(is_given) else []
+    index, offset = (gets.pop(0) if part else nothing for part in is_given)
+    return index, offset

@@ -11,15 +11,14 @@ from netra_build.checkasm.model.isa import (  # noqa: F401 - importing fills the
     compare,
     control,
     convert,
-    cross_lane,
     floating,
     integer,
+    lane_moves,
     lds_access,
     matrix,
+    memory_access,
     packed,
     scalar,
-    scalar_memory,
-    vector_memory,
 )
 from netra_build.checkasm.model.isa.table import TABLE
 from netra_build.checkasm.model.machine import Step

@@ -45,21 +45,21 @@ def branch_target(d: Decoded) -> int:
 def _branch(name: str, condition: Callable[[Group, Decoded], Array]) -> None:
     def build(d: Decoded, _context: Context) -> Run:
         target, next_pc = branch_target(d), d.next_pc
-
-        def run(g: Group) -> Outcome:
-            taken = condition(g, d)
-            if taken.all():
-                return target
-            if not taken.any():
-                return next_pc
-            g.charge_copy()
-            there, here = g.take(np.flatnonzero(taken)), g.take(np.flatnonzero(~taken))
-            there.pc, here.pc = target, next_pc
-            return [here, there]
-
-        return run
+        return lambda g: _go(g, condition(g, d), target, next_pc)
 
     register(name, build)
+
+
+def _go(g: Group, taken: Array, target: int, next_pc: int) -> Outcome:
+    """Jump where ``taken`` (bool[n]) says so; a disagreement splits the group."""
+    if taken.all():
+        return target
+    if not taken.any():
+        return next_pc
+    g.charge_copy()
+    there, here = g.take(np.flatnonzero(taken)), g.take(np.flatnonzero(~taken))
+    there.pc, here.pc = target, next_pc
+    return [here, there]
 
 
 def _build_always(d: Decoded, _context: Context) -> Run:
@@ -104,7 +104,8 @@ def _jump(g: Group, address: Array) -> Outcome:
     return parts
 
 
-def _build_get_pc(d: Decoded, _context: Context) -> Run:
+def _save_pc(d: Decoded, _context: Context) -> Callable[[Group], None]:
+    """Put the address behind the instruction into the result."""
     put = scalar_dest(d.operands[0], 2, d)
     return lambda g: put(g, np.full(g.n, g.batch.code_base + d.next_pc, np.uint64))
 
@@ -114,30 +115,28 @@ def _build_set_pc(d: Decoded, _context: Context) -> Run:
     return lambda g: _jump(g, get(g))
 
 
-def _build_swap_pc(d: Decoded, _context: Context) -> Run:
-    put = scalar_dest(d.operands[0], 2, d)
-    get = scalar_source(d.operands[1], "u64", d)
+def _build_swap_pc(d: Decoded, context: Context) -> Run:
+    save, get = _save_pc(d, context), scalar_source(d.operands[1], "u64", d)
 
     def run(g: Group) -> Outcome:
         target = get(g)
-        put(g, np.full(g.n, g.batch.code_base + d.next_pc, np.uint64))
+        save(g)
         return _jump(g, target)
 
     return run
 
 
-def _build_call(d: Decoded, _context: Context) -> Run:
-    put = scalar_dest(d.operands[0], 2, d)
-    target = branch_target(d)
+def _build_call(d: Decoded, context: Context) -> Run:
+    save, target = _save_pc(d, context), branch_target(d)
 
     def run(g: Group) -> Outcome:
-        put(g, np.full(g.n, g.batch.code_base + d.next_pc, np.uint64))
+        save(g)
         return target
 
     return run
 
 
-register("s_getpc_b64", _build_get_pc)
+register("s_getpc_b64", _save_pc)
 register("s_setpc_b64", _build_set_pc)
 register("s_swappc_b64", _build_swap_pc)
 register("s_call_b64", _build_call)
@@ -173,19 +172,16 @@ register("buffer_wbl2", lambda d, context: lambda g: g.issue(VM, d))
 # Hardware registers
 
 
-def _field(d: Decoded) -> tuple[int, int]:
-    """Return offset and width of the MODE field; other registers are refused."""
+def _field(d: Decoded, at: int) -> tuple[int, int]:
+    """Return offset and width of the MODE field of an operand; other registers are refused."""
     bits = d.source.words[0] & 0xFFFF
     if bits & 0x3F != MODE_REGISTER:
-        raise Unsupported(f'"{d.operands[0].text}"')
+        raise Unsupported(f'"{d.operands[at].text}"')
     return (bits >> 6) & 0x1F, (bits >> 11) + 1
 
 
 def _build_get_register(d: Decoded, _context: Context) -> Run:
-    bits = d.source.words[0] & 0xFFFF
-    if bits & 0x3F != MODE_REGISTER:
-        raise Unsupported(f'"{d.operands[1].text}"')
-    offset, width = (bits >> 6) & 0x1F, (bits >> 11) + 1
+    offset, width = _field(d, 1)
     put = scalar_dest(d.operands[0], 1, d)
     mask = (1 << width) - 1
     return lambda g: put(g, np.full(g.n, g.mode >> offset & mask, np.uint32))
@@ -200,7 +196,7 @@ def _set_mode_field(g: Group, offset: int, width: int, value: int) -> None:
 
 
 def _build_set_register(d: Decoded, _context: Context) -> Run:
-    offset, width = _field(d)
+    offset, width = _field(d, 0)
     get = scalar_source(d.operands[1], "u32", d)
 
     def run(g: Group) -> None:
@@ -213,7 +209,7 @@ def _build_set_register(d: Decoded, _context: Context) -> Run:
 
 
 def _build_set_immediate(d: Decoded, _context: Context) -> Run:
-    offset, width = _field(d)
+    offset, width = _field(d, 0)
     value = d.source.words[1]
     return lambda g: _set_mode_field(g, offset, width, value)
 

@@ -14,8 +14,8 @@ from netra_build.checkasm.model.arith import division, ieee
 from netra_build.checkasm.model.arith import transcendental as special
 from netra_build.checkasm.model.arrays import Array
 from netra_build.checkasm.model.group import Run
-from netra_build.checkasm.model.isa.table import Function, register
-from netra_build.checkasm.model.isa.vector import Spec, build, operation
+from netra_build.checkasm.model.isa.table import Function, Spec, register
+from netra_build.checkasm.model.isa.vector import build, operation
 from netra_build.checkasm.model.operands import Decoded
 from netra_build.checkasm.model.sources import Context
 

@@ -1,4 +1,4 @@
-"""DPP controls and SDWA selections: how one operand is rearranged before the operation sees it."""
+"""How values move between lanes: DPP controls, SDWA selections and cross-lane instructions."""
 
 from __future__ import annotations
 
@@ -6,28 +6,25 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from netra_build.checkasm.model.arrays import LANES, Array
-from netra_build.checkasm.model.group import Group
-from netra_build.checkasm.model.operands import Decoded, Unsupported
-from netra_build.checkasm.model.sources import Get
-
-DPP_MODIFIERS = (
-    "quad_perm",
-    "row_shl",
-    "row_shr",
-    "row_ror",
-    "wave_shl",
-    "wave_shr",
-    "wave_rol",
-    "wave_ror",
-    "row_mirror",
-    "row_half_mirror",
-    "row_bcast",
-    "row_newbcast",
-    "row_mask",
-    "bank_mask",
-    "bound_ctrl",
+from netra_build.checkasm.model.arrays import LANES, Array, lanes_from_masks, masks_from_lanes
+from netra_build.checkasm.model.group import Group, Run
+from netra_build.checkasm.model.isa.table import register
+from netra_build.checkasm.model.operands import EXEC, Decoded, Operand, Unsupported
+from netra_build.checkasm.model.sources import (
+    Context,
+    Get,
+    Put,
+    check_pair,
+    scalar_dest,
+    scalar_row,
+    scalar_source,
+    touch_scalars,
 )
+
+_SHIFTS = ("row_shl", "row_shr", "row_ror", "row_bcast", "row_newbcast")
+_WAVE_SHIFTS = ("wave_shl", "wave_shr", "wave_rol", "wave_ror")
+_CONTROLS = ("quad_perm", "row_mirror", "row_half_mirror", *_SHIFTS, *_WAVE_SHIFTS)
+DPP_MODIFIERS = (*_CONTROLS, "row_mask", "bank_mask", "bound_ctrl")
 SDWA_MODIFIERS = ("dst_sel", "dst_unused", "src0_sel", "src1_sel")
 
 _LANE = np.arange(LANES)
@@ -40,10 +37,6 @@ def _in_row(position: Array) -> Array:
     return np.where((position >= 0) & (position < 16), _ROW + position, -1)
 
 
-def _in_wave(lane: Array) -> Array:
-    return np.where((lane >= 0) & (lane < LANES), lane, -1)
-
-
 def _row_broadcast(last: int) -> Array:
     """row_bcast:15 feeds the next row, row_bcast:31 the upper half; other lanes read nothing."""
     if last == 15:
@@ -53,35 +46,22 @@ def _row_broadcast(last: int) -> Array:
 
 def source_lanes(d: Decoded) -> Array:
     """Return, per lane, the lane that the DPP control reads; -1 when there is none."""
-    for name, text in d.modifiers.items():
-        if name == "quad_perm":
-            order = np.array(d.flag_list(name, 4, 0))
-            result: Array = _LANE // 4 * 4 + order[_LANE % 4]
-            return result
-        if name == "row_mirror":
-            return _ROW + 15 - _IN_ROW
-        if name == "row_half_mirror":
-            return _LANE // 8 * 8 + 7 - _LANE % 8
-        if name in (
-            "row_shl",
-            "row_shr",
-            "row_ror",
-            "row_bcast",
-            "row_newbcast",
-        ) or name.startswith("wave_"):
-            return _shifted(name, int(text, 0))
-    raise Unsupported("the DPP control")
-
-
-def _shifted(name: str, count: int) -> Array:
+    name = next((each for each in d.modifiers if each in _CONTROLS), "")
+    if not name:
+        raise Unsupported("the DPP control")
+    order = np.array(d.flag_list("quad_perm", 4, 0))
+    count = d.number(name) if name in _SHIFTS else 0
     moves: dict[str, Array] = {
+        "quad_perm": _LANE // 4 * 4 + order[_LANE % 4],
+        "row_mirror": _ROW + 15 - _IN_ROW,
+        "row_half_mirror": _LANE // 8 * 8 + 7 - _LANE % 8,
         "row_shl": _in_row(_IN_ROW + count),
         "row_shr": _in_row(_IN_ROW - count),
         "row_ror": _ROW + (_IN_ROW - count) % 16,
         "row_newbcast": _ROW + count % 16,
         "row_bcast": _row_broadcast(count),
-        "wave_shl": _in_wave(_LANE + 1),
-        "wave_shr": _in_wave(_LANE - 1),
+        "wave_shl": np.where(_LANE < LANES - 1, _LANE + 1, -1),
+        "wave_shr": _LANE - 1,
         "wave_rol": (_LANE + 1) % LANES,
         "wave_ror": (_LANE - 1) % LANES,
     }
@@ -175,3 +155,144 @@ def insert(value: Array, old: Array, selection: str, unused: str) -> Array:
         fill = np.uint32((0xFFFFFFFF << int(top)) & 0xFFFFFFFF)
         return np.where(negative == 1, placed | fill, placed)
     return placed
+
+
+# Masks: one bit per lane in a pair of scalar registers
+
+
+def mask_source(operand: Operand, source: Decoded) -> Get:
+    """Return a reader of a lane mask: bool[n, 64]."""
+    if operand.kind == "int":
+        bits = operand.value & 0xFFFFFFFFFFFFFFFF
+        lanes = np.array([[bool(bits >> lane & 1) for lane in range(LANES)]])
+        return lambda g: lanes
+    row = scalar_row(operand, 2)
+
+    def get(g: Group) -> Array:
+        check_pair(g, row, source)
+        return lanes_from_masks(g.S[row], g.S[row + 1])
+
+    return get
+
+
+def mask_dest(operand: Operand, source: Decoded) -> Put:
+    """Return a writer of a lane mask from bool[n, 64]; inactive lanes give zero."""
+    row = scalar_row(operand, 2)
+
+    def put(g: Group, value: Array) -> None:
+        touch_scalars(g, row, 2, source)
+        lanes = value & g.E if not g.full or value.shape != g.E.shape else value
+        g.S[row], g.S[row + 1] = masks_from_lanes(lanes)
+        if row == EXEC:
+            g.exec_changed()
+
+    return put
+
+
+# Whole instructions
+
+
+def everyone(g: Group) -> Array:
+    """Return bool[n, 64], all true: for instructions that ignore EXEC."""
+    return np.broadcast_to(np.True_, (g.n, LANES))
+
+
+def one_lane(g: Group, lane: Array) -> Array:
+    """Return bool[n, 64] with one lane per wavefront."""
+    result = np.zeros((g.n, LANES), np.bool_)
+    result[np.arange(g.n), lane] = True
+    return result
+
+
+def _lane_number(d: Decoded) -> Get:
+    """Return a reader of the lane that each wavefront means: int64[n]."""
+    select = scalar_source(d.operands[2], "u32", d)
+    return lambda g: np.broadcast_to(select(g) & np.uint32(63), (g.n,)).astype(np.int64)
+
+
+def _first_active(g: Group) -> Array:
+    """Lane 0 when no lane is active."""
+    return np.asarray(np.argmax(g.E, axis=1))
+
+
+def _build_read_lane(d: Decoded, context: Context) -> Run:
+    d.allow()
+    put = scalar_dest(d.operands[0], 1, d)
+    row = context.row(d.operands[1])
+    select = _lane_number(d) if d.base == "v_readlane_b32" else _first_active
+
+    def run(g: Group) -> None:
+        lane = select(g)
+        if g.vstate[row]:
+            g.check_vector(row, d, one_lane(g, lane))
+        put(g, g.V[row][np.arange(g.n), lane])
+
+    return run
+
+
+def _build_write_lane(d: Decoded, context: Context) -> Run:
+    """EXEC does not matter."""
+    d.allow()
+    row = context.row(d.operands[0])
+    value = scalar_source(d.operands[1], "b32", d)
+    select = _lane_number(d)
+
+    def run(g: Group) -> None:
+        lane = select(g)
+        if g.vstate[row]:
+            g.touch_vector(row, d, one_lane(g, lane))
+        g.V[row][np.arange(g.n), lane] = value(g)
+
+    return run
+
+
+register("v_readfirstlane_b32 v_readlane_b32", _build_read_lane)
+register("v_writelane_b32", _build_write_lane)
+
+
+def _use(g: Group, d: Decoded, *rows: int) -> None:
+    """Note that registers are read and written."""
+    for row in rows:
+        if g.vstate[row]:
+            g.check_vector(row, d)
+            g.touch_vector(row, d)
+
+
+def _swap(name: str, first: Array, second: Array) -> None:
+    """Exchange lanes ``first`` of the result register with lanes ``second`` of the source."""
+
+    def build(d: Decoded, context: Context) -> Run:
+        d.allow("bound_ctrl", "fi")
+        a, b = context.row(d.operands[0]), context.row(d.operands[1])
+
+        def run(g: Group) -> None:
+            if not g.full:
+                raise Unsupported("lanes switched off")
+            _use(g, d, a, b)
+            kept = g.V[a][:, first]
+            g.V[a][:, first] = g.V[b][:, second]
+            g.V[b][:, second] = kept
+
+        return run
+
+    register(name, build)
+
+
+_swap("v_permlane32_swap_b32", _LANE[32:], _LANE[:32])
+_swap("v_permlane16_swap_b32", _LANE[_LANE // 16 % 2 == 1], _LANE[_LANE // 16 % 2 == 0])
+
+
+def _build_swap(d: Decoded, context: Context) -> Run:
+    d.allow()
+    a, b = context.row(d.operands[0]), context.row(d.operands[1])
+
+    def run(g: Group) -> None:
+        _use(g, d, a, b)
+        kept = g.V[a].copy()
+        np.copyto(g.V[a], g.V[b], where=g.E)
+        np.copyto(g.V[b], kept, where=g.E)
+
+    return run
+
+
+register("v_swap_b32", _build_swap)

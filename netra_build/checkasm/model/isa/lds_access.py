@@ -64,9 +64,9 @@ def _read(shape: Shape, unit: int, d: Decoded, context: Context) -> Run:
         places = []
         parts = []
         for offset in offsets:
-            values, place = lds.load(g, address + offset, shape.width, g.E, report)
-            parts.append(loaded_registers(values, shape))
-            places.append(place)
+            access = lds.access(g, address + offset, shape.width, g.E, report)
+            parts.append(loaded_registers(lds.load(access), shape))
+            places.append(access.asked)
         g.receive(first, parts[0] if len(parts) == 1 else np.concatenate(parts), d, DS)
         g.issue(DS, d, rows, places=_keep(g, places), width=shape.width)
 
@@ -87,7 +87,8 @@ def _write(shape: Shape, unit: int, d: Decoded, context: Context) -> Run:
         places = []
         for offset, gets in zip(offsets, data, strict=True):
             values = stored_bits(np.stack([part(g) for part in gets]), shape)
-            places.append(lds.store(g, get(g) + offset, values, shape.width, g.E, report))
+            access = lds.access(g, get(g) + offset, shape.width, g.E, report)
+            places.append(lds.store(access, values))
         g.issue(DS, d, places=_keep(g, places), width=shape.width, is_write=True)
 
     return run
@@ -119,9 +120,10 @@ def _transpose(bits: int, d: Decoded, context: Context) -> Run:
     def run(g: Group) -> None:
         if not g.full:
             raise Unsupported("lanes switched off")
-        loaded, place = g.batch.lds.load(g, get(g) + offset, 8, g.E, g.reporter(d))
-        g.receive(first, _turn(loaded, bits), d, DS)
-        g.issue(DS, d, (first, first + 1), places=_keep(g, [place]), width=8)
+        lds = g.batch.lds
+        access = lds.access(g, get(g) + offset, 8, g.E, g.reporter(d))
+        g.receive(first, _turn(lds.load(access), bits), d, DS)
+        g.issue(DS, d, (first, first + 1), places=_keep(g, [access.asked]), width=8)
 
     return run
 
@@ -176,7 +178,8 @@ def _exchange(g: Group, d: Decoded, address: Array, values: Array, atomic: Atomi
     for turn in turns:
         chosen = np.zeros((g.n, LANES), np.bool_)
         chosen[rows[turn], lanes[turn]] = True
-        old = lds.exchange(g, address, atomic.width, chosen, report, atomic.combine, values)
+        access = lds.access(g, address, atomic.width, chosen, report)
+        old = lds.exchange(access, atomic.combine, values)
         before[:, chosen] = old[:, chosen]
     return before
 

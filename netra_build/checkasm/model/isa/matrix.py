@@ -7,26 +7,29 @@ notes only (see ``coverage``). Whether hardware rounds between partial sums is n
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from netra_build.checkasm.model.arith import narrow
-from netra_build.checkasm.model.arith.dot import exact_dot, rounded_dot
 from netra_build.checkasm.model.arrays import LANES, Array, Scratch
 from netra_build.checkasm.model.group import Group, Run
-from netra_build.checkasm.model.isa.cross_lane import everyone
+from netra_build.checkasm.model.isa.lane_moves import everyone
 from netra_build.checkasm.model.isa.matrix_tiles import (
     Tile,
     by_lane_group,
     distinct,
+    exact_dot,
     operand_rows,
     put_result,
     result_matrix,
+    rounded_dot,
     split_codes,
 )
-from netra_build.checkasm.model.isa.table import register
+from netra_build.checkasm.model.isa.table import register, spellings
 from netra_build.checkasm.model.operands import Decoded, Operand, Unsupported
 from netra_build.checkasm.model.sources import Context, Get, constant, is_vector
 
@@ -67,12 +70,19 @@ def _from_bf16(codes: Array, result: Array, _scratch: Scratch) -> None:
     np.copyto(result, narrow.bf16_to_single(codes.astype(U)))
 
 
-BF16 = Format("bf16", 16, _from_bf16, 8)
-F16 = Format("f16", 16, _viewed_as(np.float16), 11)
-F32 = Format("f32", 32, _viewed_as(np.float32), 24)
-I8 = Format("i8", 8, _viewed_as(np.int8), 8)
 FP8 = Format("fp8", 8, narrow.E4M3.decode_bytes, 4, exact=True, unit=narrow.E4M3.unit)
 BF8 = Format("bf8", 8, narrow.E5M2.decode_bytes, 3, unit=narrow.E5M2.unit)
+BY_NAME = {
+    one.name: one
+    for one in (
+        Format("bf16", 16, _from_bf16, 8),
+        Format("f16", 16, _viewed_as(np.float16), 11),
+        Format("f32", 32, _viewed_as(np.float32), 24),
+        Format("i8", 8, _viewed_as(np.int8), 8),
+        FP8,
+        BF8,
+    )
+}
 BY_SELECTOR = (
     replace(FP8, interleaved=True),
     replace(BF8, interleaved=True),
@@ -118,46 +128,6 @@ def _write(g: Group, first: int, matrix: Array, tile: Tile, d: Decoded) -> None:
     put_result(g.V[first : first + tile.results], matrix, tile)
 
 
-def _float_form(name: str, tile: Tile, first: Format, second: Format) -> None:
-    def build(d: Decoded, context: Context) -> Run:
-        d.allow()
-        return _build_float(d, context, tile, first, second, None)
-
-    register(name, build)
-
-
-Scale = Callable[[Group, Array, Array], tuple[Array, Array]]
-
-
-def _build_float(
-    d: Decoded, context: Context, tile: Tile, first: Format, second: Format, scale: Scale | None
-) -> Run:
-    get_a = _whole(d.operands[1], tile.operand_registers(first.bits), d, context)
-    get_b = _whole(d.operands[2], tile.operand_registers(second.bits), d, context)
-    get_c = _accumulator(d.operands[3], tile, d, context)
-    row = context.row(d.operands[0], tile.results)
-    exact = first.exact and second.exact and scale is None
-    bits = max(first.significant_bits, second.significant_bits)
-
-    unit = first.unit * second.unit
-
-    def run(g: Group) -> None:
-        a = _operand(g, "first", get_a(g), tile, first, scale is None)
-        b = _operand(g, "second", get_b(g), tile, second, scale is None)
-        c = get_c(g).view(np.float32)
-        if scale is not None:
-            a, b = scale(g, a, b)
-        columns = b.swapaxes(1, 2)
-        if exact:
-            result = exact_dot(a, columns, c, unit)
-        else:
-            scaled = a * unit if unit != 1.0 else a
-            result = rounded_dot(scaled, columns, c, bits, g.batch.charge)
-        _write(g, row, result.view(U), tile, d)
-
-    return run
-
-
 def _operand(
     g: Group, name: str, registers: Array, tile: Tile, fmt: Format, may_repeat: bool
 ) -> Array:
@@ -177,23 +147,88 @@ def _operand(
     return numbers
 
 
-# Operand formats chosen by the instruction, and block scales
+# Whole instructions
 
 
-def _formats(d: Decoded) -> tuple[Format, Format]:
+Product = Callable[[Group, Array, Array, Array], Array]
+"""Takes both operands as numbers and the accumulator; returns the bits of the result."""
+
+
+def _build(tile: Tile, types: str, d: Decoded, context: Context) -> Run:
+    first, second = _formats(types, d)
+    get_a = _whole(d.operands[1], tile.operand_registers(first.bits), d, context)
+    get_b = _whole(d.operands[2], tile.operand_registers(second.bits), d, context)
+    get_c = _accumulator(d.operands[3], tile, d, context)
+    row = context.row(d.operands[0], tile.results)
+    is_scaled = len(d.operands) > 4
+    if types == "i8":
+        product = _integer_product("clamp" in d.modifiers)
+    else:
+        product = _float_product(first, second, is_scaled)
+        product = _scaled(product, tile, d, context) if is_scaled else product
+
+    def run(g: Group) -> None:
+        a = _operand(g, "first", get_a(g), tile, first, not is_scaled)
+        b = _operand(g, "second", get_b(g), tile, second, not is_scaled)
+        _write(g, row, product(g, a, b, get_c(g)), tile, d)
+
+    return run
+
+
+def _formats(types: str, d: Decoded) -> tuple[Format, Format]:
+    """Return the operand formats: of the mnemonic, or those that the instruction chooses."""
+    if types != "f8f6f4":
+        d.allow(*["clamp"] * (types == "i8"))
+        return BY_NAME[types.split("_")[0]], BY_NAME[types.split("_")[-1]]
+    d.allow("cbsz", "blgp", *["op_sel", "op_sel_hi"] * (len(d.operands) > 4))
     selectors = (d.number("cbsz"), d.number("blgp"))
     if max(selectors) >= len(BY_SELECTOR):
         raise Unsupported(f"operand formats {selectors}")
     return BY_SELECTOR[selectors[0]], BY_SELECTOR[selectors[1]]
 
 
-def _selectable_form(name: str, tile: Tile) -> None:
-    def build(d: Decoded, context: Context) -> Run:
-        d.allow("cbsz", "blgp")
-        first, second = _formats(d)
-        return _build_float(d, context, tile, first, second, None)
+def _integer_product(saturate: bool) -> Product:
+    def product(_g: Group, a: Array, b: Array, c: Array) -> Array:
+        # Sums of 8-bit products are exact in float64.
+        total = np.matmul(a, b.swapaxes(1, 2)).astype(np.int64) + c.view(np.int32)
+        if saturate:
+            total = np.clip(total, -(2**31), 2**31 - 1)
+        bits: Array = (total & 0xFFFFFFFF).astype(U)
+        return bits
 
-    register(name, build)
+    return product
+
+
+def _float_product(first: Format, second: Format, is_scaled: bool) -> Product:
+    exact = first.exact and second.exact and not is_scaled
+    bits = max(first.significant_bits, second.significant_bits)
+    unit = first.unit * second.unit
+
+    def product(g: Group, a: Array, b: Array, c: Array) -> Array:
+        columns = b.swapaxes(1, 2)
+        if exact:
+            return exact_dot(a, columns, c.view(np.float32), unit).view(U)
+        scaled = a * unit if unit != 1.0 else a
+        return rounded_dot(scaled, columns, c.view(np.float32), bits, g.batch.charge).view(U)
+
+    return product
+
+
+# Block scales
+
+
+def _scaled(product: Product, tile: Tile, d: Decoded, context: Context) -> Product:
+    low, high = d.flag_list("op_sel", 3, 0), d.flag_list("op_sel_hi", 3, 0)
+    gets = [_scale_source(operand, d, context) for operand in d.operands[4:6]]
+    sources = [(get, low[i] + 2 * high[i]) for i, get in enumerate(gets)]
+
+    def scaled(g: Group, a: Array, b: Array, c: Array) -> Array:
+        first, second = (
+            np.repeat(_scale_values(get(g), byte, tile), 32, axis=2) for get, byte in sources
+        )
+        return product(g, a * first, b * second, c)
+
+    return scaled
 
 
 def _scale_values(registers: Array, byte: int, tile: Tile) -> Array:
@@ -201,25 +236,6 @@ def _scale_values(registers: Array, byte: int, tile: Tile) -> Array:
     codes = (registers >> U(8 * byte)) & U(0xFF)
     by_block = codes.reshape(codes.shape[0], tile.groups, tile.size)
     return narrow.scale_value(by_block.swapaxes(1, 2))
-
-
-def _scaled_form(name: str, tile: Tile) -> None:
-    def build(d: Decoded, context: Context) -> Run:
-        d.allow("cbsz", "blgp", "op_sel", "op_sel_hi")
-        first, second = _formats(d)
-        low, high = d.flag_list("op_sel", 3, 0), d.flag_list("op_sel_hi", 3, 0)
-        gets = [_scale_source(operand, d, context) for operand in d.operands[4:6]]
-        bytes_used = [low[i] + 2 * high[i] for i in (0, 1)]
-
-        def scale(g: Group, a: Array, b: Array) -> tuple[Array, Array]:
-            scaled = []
-            for get, byte in zip(gets, bytes_used, strict=True):
-                scaled.append(np.repeat(_scale_values(get(g), byte, tile), 32, axis=2))
-            return a * scaled[0], b * scaled[1]
-
-        return _build_float(d, context, tile, first, second, scale)
-
-    register(name, build)
 
 
 def _scale_source(operand: Operand, d: Decoded, context: Context) -> Get:
@@ -230,53 +246,15 @@ def _scale_source(operand: Operand, d: Decoded, context: Context) -> Get:
     return lambda g: np.full((g.n, LANES), value, U)
 
 
-def _integer_form(name: str, tile: Tile) -> None:
-    def build(d: Decoded, context: Context) -> Run:
-        d.allow("clamp")
-        saturate = "clamp" in d.modifiers
-        registers = tile.operand_registers(8)
-        get_a = _whole(d.operands[1], registers, d, context)
-        get_b = _whole(d.operands[2], registers, d, context)
-        get_c = _accumulator(d.operands[3], tile, d, context)
-        row = context.row(d.operands[0], tile.results)
-
-        def run(g: Group) -> None:
-            a = _operand(g, "first", get_a(g), tile, I8, True)
-            b = _operand(g, "second", get_b(g), tile, I8, True)
-            # Sums of 8-bit products are exact in float64.
-            total = np.matmul(a, b.swapaxes(1, 2)).astype(np.int64) + get_c(g).view(np.int32)
-            if saturate:
-                total = np.clip(total, -(2**31), 2**31 - 1)
-            _write(g, row, (total & 0xFFFFFFFF).astype(U), tile, d)
-
-        return run
-
-    register(name, build)
-
-
-for _size, _k in ((16, 16), (16, 32), (32, 8), (32, 16)):
-    for _format in (BF16, F16):
-        _plain_name = f"v_mfma_f32_{_size}x{_size}x{_k}_{_format.name}"
-        _float_form(_plain_name, Tile(_size, _k), _format, _format)
-for _size, _k, _blocks in ((4, 4, 16), (16, 4, 4), (32, 4, 2)):
-    for _format in (BF16, F16):
-        _plain_name = f"v_mfma_f32_{_size}x{_size}x{_k}_{_blocks}b_{_format.name}"
-        _float_form(_plain_name, Tile(_size, _k, _blocks), _format, _format)
-for _size, _k in ((16, 4), (32, 2)):
-    _float_form(f"v_mfma_f32_{_size}x{_size}x{_k}_f32", Tile(_size, _k), F32, F32)
-for _size, _blocks in ((4, 16), (16, 4), (32, 2)):
-    _plain_name = f"v_mfma_f32_{_size}x{_size}x1_{_blocks}b_f32"
-    _float_form(_plain_name, Tile(_size, 1, _blocks), F32, F32)
-for _size, _k in ((16, 32), (32, 16)):
-    for _first in (FP8, BF8):
-        for _second in (FP8, BF8):
-            _plain_name = f"v_mfma_f32_{_size}x{_size}x{_k}_{_first.name}_{_second.name}"
-            _float_form(_plain_name, Tile(_size, _k), _first, _second)
-for _size, _k in ((16, 128), (32, 64)):
-    _selectable_form(f"v_mfma_f32_{_size}x{_size}x{_k}_f8f6f4", Tile(_size, _k))
-    _scaled_form(f"v_mfma_scale_f32_{_size}x{_size}x{_k}_f8f6f4", Tile(_size, _k))
-for _size, _k in ((16, 32), (16, 64), (32, 16), (32, 32)):
-    _integer_form(f"v_mfma_i32_{_size}x{_size}x{_k}_i8", Tile(_size, _k))
-for _size, _k, _blocks in ((4, 4, 16), (16, 4, 4), (32, 4, 2)):
-    _plain_name = f"v_mfma_i32_{_size}x{_size}x{_k}_{_blocks}b_i8"
-    _integer_form(_plain_name, Tile(_size, _k, _blocks))
+_NAME = re.compile(r"v_mfma_(?:scale_)?[fi]32_(\d+)x\d+x(\d+)(?:_(\d+)b)?_(.*)")
+_FORMS = """
+v_mfma_f32_{16x16x16,16x16x32,32x32x8,32x32x16,4x4x4_16b,16x16x4_4b,32x32x4_2b}_{bf16,f16}
+v_mfma_f32_{16x16x4,32x32x2,4x4x1_16b,16x16x1_4b,32x32x1_2b}_f32
+v_mfma_f32_{16x16x32,32x32x16}_{fp8,bf8}_{fp8,bf8} v_mfma_{,scale_}f32_{16x16x128,32x32x64}_f8f6f4
+v_mfma_i32_{16x16x32,16x16x64,32x32x16,32x32x32,4x4x4_16b,16x16x4_4b,32x32x4_2b}_i8
+"""
+for _name, _ in spellings(_FORMS):
+    _form = _NAME.fullmatch(_name)
+    assert _form is not None
+    _tile = Tile(int(_form[1]), int(_form[2]), int(_form[3] or 1))
+    register(_name, partial(_build, _tile, _form[4]))

@@ -12,8 +12,8 @@ import numpy as np
 from netra_build.checkasm.model.arith import ieee
 from netra_build.checkasm.model.arrays import U32, Array
 from netra_build.checkasm.model.group import Group, Run
-from netra_build.checkasm.model.isa.table import register
-from netra_build.checkasm.model.isa.vector import MEANINGS, Spec, half_bits, half_register, typed
+from netra_build.checkasm.model.isa.table import MEANINGS, Spec, register
+from netra_build.checkasm.model.isa.vector import half_bits, half_register, typed
 from netra_build.checkasm.model.operands import Decoded, Operand, Unsupported
 from netra_build.checkasm.model.sources import (
     Context,

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
@@ -25,6 +26,29 @@ Function = Callable[..., Any]
 
 TABLE: dict[str, Builder] = {}
 """Builder by mnemonic without encoding suffix."""
+
+
+@dataclass(frozen=True)
+class Spec:
+    """One element-wise operation: kinds of results and sources, and the function between them."""
+
+    dst: tuple[str, ...]
+    src: tuple[str, ...]
+    fn: Function
+    is_move: bool = False
+    """Bits pass unchanged: no flushing of subnormals."""
+    saturate: Function | None = None
+    """What ``clamp`` computes instead, for integer operations."""
+    keeps_high: bool = False
+    """A 16-bit result leaves the other half of the register alone."""
+    is_approximate: bool = False
+    """The function also takes which of the floats within one unit it gives."""
+    modifiers: tuple[str, ...] | None = None
+    """Those that are known, if not the usual ones."""
+
+
+MEANINGS: dict[str, Spec] = {}
+"""Element-wise operation by mnemonic."""
 
 
 def register(names: str, builder: Builder) -> None:

@@ -7,7 +7,6 @@ an operand ``vcc`` and ``exec`` (masks), ``saturates`` (a bit of MODE) and ``bit
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -20,10 +19,20 @@ from netra_build.checkasm.model.isa.lane_moves import (
     SDWA_MODIFIERS,
     Dpp,
     insert,
+    mask_dest,
+    mask_source,
     move_source,
     select,
 )
-from netra_build.checkasm.model.isa.table import Function, apply, register, sides, spellings
+from netra_build.checkasm.model.isa.table import (
+    MEANINGS,
+    Function,
+    Spec,
+    apply,
+    register,
+    sides,
+    spellings,
+)
 from netra_build.checkasm.model.operands import EXEC, VCC, Decoded, Operand, Unsupported
 from netra_build.checkasm.model.sources import (
     DTYPE,
@@ -33,8 +42,6 @@ from netra_build.checkasm.model.sources import (
     Get,
     Put,
     is_vector,
-    mask_dest,
-    mask_source,
     merging_dest,
     vector_dest,
     vector_dest_lanes,
@@ -52,28 +59,7 @@ _UNNAMED = {
 _MODIFIERS = ("clamp", "mul", "div", "op_sel", *DPP_MODIFIERS, *SDWA_MODIFIERS)
 
 
-@dataclass(frozen=True)
-class Spec:
-    """One element-wise operation: kinds of results and sources, and the function between them."""
-
-    dst: tuple[str, ...]
-    src: tuple[str, ...]
-    fn: Function
-    is_move: bool = False
-    """Bits pass unchanged: no flushing of subnormals."""
-    saturate: Function | None = None
-    """What ``clamp`` computes instead, for integer operations."""
-    keeps_high: bool = False
-    """A 16-bit result leaves the other half of the register alone."""
-    is_approximate: bool = False
-    """The function also takes which of the floats within one unit it gives."""
-    modifiers: tuple[str, ...] = _MODIFIERS
-
-
 Convert = Callable[[Group, Array], Array] | None
-
-MEANINGS: dict[str, Spec] = {}
-"""Element-wise operation by mnemonic."""
 
 
 def operation(names: str, kinds: str, fn: Function, **options: object) -> None:
@@ -85,7 +71,7 @@ def operation(names: str, kinds: str, fn: Function, **options: object) -> None:
 
 def build(spec: Spec, d: Decoded, context: Context) -> Run:
     """Return what one element-wise instruction does."""
-    d.allow(*spec.modifiers)
+    d.allow(*(_MODIFIERS if spec.modifiers is None else spec.modifiers))
     dsts, srcs = _assigned(spec, d)
     fn = _finish(spec, d, context)
     if d.encoding == "dpp":
@@ -184,13 +170,8 @@ def modified(get: Get, operand: Operand, kind: str) -> Get:
         return get
     negate, absolute = operand.negate, operand.absolute
     if kind in ("b32", "u32"):
-
-        def bits(g: Group) -> Array:
-            value = get(g)
-            value = value & ~_SIGN if absolute else value
-            return value ^ _SIGN if negate else value
-
-        return bits
+        kept, flipped = ~_SIGN if absolute else ~U32(0), _SIGN if negate else U32(0)
+        return lambda g: (get(g) & kept) ^ flipped
     if kind not in ("f32", "f16", "bf16", "f64"):
         raise Unsupported(f'operand "{operand.text}"')
 

@@ -1,4 +1,7 @@
-"""Vector memory: global, flat and buffer loads, stores and atomics, and loads straight to LDS."""
+"""Memory: scalar loads; global, flat and buffer loads, stores and atomics; loads straight to LDS.
+
+Scalar loads may return in any order, so only lgkmcnt(0) makes their results readable.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,13 @@ from functools import partial
 
 import numpy as np
 
-from netra_build.checkasm.model.arrays import LANES, U32, Array
+from netra_build.checkasm.model.arrays import LANES, U32, U64, Array
 from netra_build.checkasm.model.group import Group, Run
 from netra_build.checkasm.model.isa.addresses import (
     Locate,
     Place,
     Shape,
+    buffer_descriptor,
     loaded_registers,
     locate_buffer,
     locate_global,
@@ -23,9 +27,16 @@ from netra_build.checkasm.model.isa.addresses import (
 from netra_build.checkasm.model.isa.atomics import GLOBAL_ATOMICS, Atomic, rounds
 from netra_build.checkasm.model.isa.table import register
 from netra_build.checkasm.model.memory import Report
-from netra_build.checkasm.model.operands import M0, Decoded, Operand, Unsupported
-from netra_build.checkasm.model.scoreboard import DS, VM
-from netra_build.checkasm.model.sources import Context, scalar_source, vector_registers
+from netra_build.checkasm.model.operands import M0, VCC, Decoded, Operand, Unsupported
+from netra_build.checkasm.model.scoreboard import DS, SCALAR_BASE, SM, VM
+from netra_build.checkasm.model.sources import (
+    Context,
+    Get,
+    scalar_row,
+    scalar_source,
+    touch_scalars,
+    vector_registers,
+)
 
 _LANE = np.arange(LANES, dtype=np.uint32)
 _HINTS = ("sc0", "sc1", "nt", "offset")
@@ -111,7 +122,8 @@ def _load_direct(family: str, shape: Shape, d: Decoded, context: Context) -> Run
     def run(g: Group) -> None:
         values = loaded_registers(read(g, d, locate(g), shape.width), shape)
         target = m0(g)[:, None] + place_in_block
-        place = g.batch.lds.store(g, target, values, size, g.E, g.reporter(d), is_direct=True)
+        access = g.batch.lds.access(g, target, size, g.E, g.reporter(d))
+        place = g.batch.lds.store(access, values, is_direct=True)
         g.issue(VM, d, places=place[None], width=size, is_write=True, is_direct=True)
 
     return run
@@ -185,3 +197,71 @@ for _family in ("global", "flat", "buffer"):
         register(f"{_family}_store_{_name}", partial(_store, _family, _shape))
     for _name, _operation in GLOBAL_ATOMICS.items():
         register(f"{_family}_atomic_{_name}", partial(_atomic, _family, _operation))
+
+
+# Scalar loads
+
+
+def _scalar_offset(d: Decoded) -> Get:
+    """Read the byte offset: a constant, or the value of a scalar register, plus an immediate."""
+    extra, operand = d.number("offset"), d.operands[2]
+    if operand.kind == "int":
+        total = np.asarray(U64((operand.value + extra) & 0xFFFF_FFFF_FFFF_FFFF))
+        return lambda g: total
+    get = scalar_source(operand, "u32", d)
+    return lambda g: get(g).astype(U64) + U64(extra & 0xFFFF_FFFF_FFFF_FFFF)
+
+
+def _scalar_load(dwords: int, d: Decoded, context: Context) -> Run:
+    base, offset = scalar_source(d.operands[1], "u64", d), _scalar_offset(d)
+
+    def load(g: Group) -> Array:
+        address = (base(g) + offset(g)) & U64(0xFFFF_FFFF_FFFF_FFFC)
+        nothing, active = np.zeros((1, 1), U64), np.ones((g.n, 1), np.bool_)
+        report = g.reporter(d)
+        return g.batch.memory.load(address[:, None], nothing, active, 4 * dwords, report)[..., 0]
+
+    return _into_scalars(dwords, d, load)
+
+
+def _scalar_buffer_load(dwords: int, d: Decoded, context: Context) -> Run:
+    """Out-of-range dwords read as zero; the buffer's stride counts records."""
+    descriptor, offset = buffer_descriptor(d, d.operands[1]), _scalar_offset(d)
+
+    def load(g: Group) -> Array:
+        base, stride, records, _ = descriptor(g)
+        size = np.where(stride == 0, U64(1), stride) * records
+        start = offset(g) & U64(0xFFFF_FFFC)
+        values = []
+        for at in range(0, 4 * dwords, 4):
+            place = start + U64(at)
+            inside = np.broadcast_to(place + U64(4) <= size, (g.n,))[:, None]
+            values.append(
+                g.batch.memory.gather((base + place)[:, None], inside, 4, g.reporter(d))[0, :, 0]
+            )
+        return np.stack(values)
+
+    return _into_scalars(dwords, d, load)
+
+
+def _into_scalars(dwords: int, d: Decoded, load: Get) -> Run:
+    """Write uint32[dwords, n] to scalar registers that stay held until the wait."""
+    d.allow("glc", "sc0", "offset")
+    row = scalar_row(d.operands[0], dwords)
+    if row + dwords > VCC + 2:
+        raise Unsupported(f'operand "{d.operands[0].text}"')
+    keys = tuple(range(SCALAR_BASE + row, SCALAR_BASE + row + dwords))
+
+    def run(g: Group) -> None:
+        values = load(g)
+        touch_scalars(g, row, dwords, d)
+        g.S[row : row + dwords] = values
+        g.issue(SM, d, keys)
+
+    return run
+
+
+for _dwords in (1, 2, 4, 8, 16):
+    _name = "dword" if _dwords == 1 else f"dwordx{_dwords}"
+    register(f"s_load_{_name}", partial(_scalar_load, _dwords))
+    register(f"s_buffer_load_{_name}", partial(_scalar_buffer_load, _dwords))

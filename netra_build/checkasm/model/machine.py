@@ -58,10 +58,7 @@ class Program:
                 for one in self._instructions.values()}  # fmt: skip
 
     def step(self, pc: int) -> Step | None:
-        """Return the step at ``pc``, or None when no instruction starts there."""
-        step = self.steps.get(pc)
-        if step is not None:
-            return step
+        """Build the step at ``pc``; None when no instruction starts there."""
         instruction = self._instructions.get(pc)
         if instruction is None:
             return None

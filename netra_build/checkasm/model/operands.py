@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from netra_build.asm.objects.disassembly import Instruction
 from netra_build.core.errors import BadInput
@@ -45,6 +45,9 @@ _REGISTER = re.compile(r"(s|v|a|ttmp)(?:(\d{1,3})|\[(\d{1,3}):(\d{1,3})\])")
 _NUMBER = re.compile(r"-?(?:0x[0-9a-fA-F]{1,16}|\d{1,10})")
 _FLOAT = re.compile(r"-?\d+\.\d+(?:[eE][-+]?\d+)?")
 _MODIFIER = re.compile(r"([a-z_0-9A-Z]+)(?::(.*))?")
+_OUTSIDE = r"(?![^\[(]*[\])])"
+"""Matches where the next bracket, if any, does not close."""
+
 _ENCODING = re.compile(r"_(e32|e64|dpp|sdwa)$")
 
 
@@ -126,48 +129,12 @@ def decode(instruction: Instruction) -> Decoded:
     encoding = match[1] if match else ""
     if base in ("s_waitcnt", "s_endpgm", "s_sendmsg"):
         return Decoded(instruction, base, encoding, ())
-    parts = _split_commas(instruction.operands)
-    modifiers: dict[str, str] = {}
-    if parts:
-        words = _split_blanks(parts[-1])
-        parts[-1] = words[0]
-        for word in words[1:]:
-            name, value = _read_modifier(word)
-            modifiers[name] = value
+    *parts, last = re.split("," + _OUTSIDE, instruction.operands)
+    last, *words = re.split(" +" + _OUTSIDE, last.strip())
+    modifiers = dict(_read_modifier(word) for word in words)
     # An instruction without operands may still start with a modifier.
-    operands = tuple(_read_operand(part) for part in parts if part)
+    operands = tuple(_read_operand(part.strip()) for part in (*parts, last) if part)
     return Decoded(instruction, base, encoding, operands, modifiers)
-
-
-def _split_commas(text: str) -> list[str]:
-    parts, depth, start = [], 0, 0
-    for at, character in enumerate(text):
-        if character in "[(":
-            depth += 1
-        elif character in "])":
-            depth -= 1
-        elif character == "," and depth == 0:
-            parts.append(text[start:at].strip())
-            start = at + 1
-    last = text[start:].strip()
-    return [*parts, last] if last or parts else []
-
-
-def _split_blanks(text: str) -> list[str]:
-    """Split on blanks outside brackets."""
-    parts, depth, word = [], 0, ""
-    for character in text:
-        if character in "[(":
-            depth += 1
-        elif character in "])":
-            depth -= 1
-        if character == " " and depth == 0:
-            if word:
-                parts.append(word)
-            word = ""
-        else:
-            word += character
-    return [*parts, word] if word or not parts else parts
 
 
 def _read_modifier(word: str) -> tuple[str, str]:
@@ -188,17 +155,7 @@ def _read_operand(text: str) -> Operand:
     plain = _read_plain(body)
     if plain.kind == "word" and (negate or absolute or extend):
         raise Unsupported(f'operand "{text}"')
-    return Operand(
-        plain.kind,
-        text,
-        plain.index,
-        plain.dwords,
-        plain.value,
-        plain.is_literal,
-        negate,
-        absolute,
-        extend,
-    )
+    return replace(plain, text=text, negate=negate, absolute=absolute, sign_extend=extend)
 
 
 def _read_plain(text: str) -> Operand:

@@ -61,11 +61,6 @@ class Kernargs:
     regions: Mapping[str, Region]
 
 
-def argument_name(argument: ArgumentMetadata, position: int) -> str:
-    """Return the argument's name, or ``arg`` and its position when the note has none."""
-    return argument.name or f"arg{position}"
-
-
 def build_kernargs(
     metadata: KernelMetadata,
     size: int,
@@ -85,7 +80,7 @@ def build_kernargs(
         return Kernargs(args, {})
     listed = metadata.arguments
     visible = [a for a in listed if not a.value_kind.startswith("hidden_")]
-    names = [argument_name(argument, at) for at, argument in enumerate(visible)]
+    names = [argument.name or f"arg{at}" for at, argument in enumerate(visible)]
     values = _by_name(args, names)
     data = bytearray(size)
     regions: dict[str, Region] = {}

@@ -19,22 +19,6 @@ ENDLESS_LOOP = "endless-loop"
 LOST_PROGRAM_COUNTER = "lost-program-counter"
 MEMORY_FAULT = "misaligned-access"
 
-KINDS = (
-    MISSING_WAIT,
-    LDS_RACE,
-    OUT_OF_BOUNDS,
-    LDS_OUT_OF_BOUNDS,
-    UNINITIALISED,
-    UNINITIALISED_LDS,
-    KERNARG_OVER_READ,
-    LDS_OVER_BUDGET,
-    DIVERGENT_BARRIER,
-    ENDLESS_LOOP,
-    LOST_PROGRAM_COUNTER,
-    MEMORY_FAULT,
-)
-"""Every kind of finding, in the order in which reports list their counts."""
-
 KEPT_PER_PLACE = 4
 """Findings of one kind at one instruction that are kept; further ones are only counted."""
 

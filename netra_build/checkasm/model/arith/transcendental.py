@@ -34,7 +34,6 @@ Exact = Callable[[Decimal], Decimal]
 
 NEAREST = "nearest"
 SECOND_NEAREST = "second nearest"
-APPROXIMATIONS = (NEAREST, SECOND_NEAREST)
 """What an instruction that the ISA allows an error of one unit may deliver."""
 
 APPROXIMATE = ("v_rcp_f32", "v_rcp_iflag_f32", "v_sqrt_f32", "v_rsq_f32", "v_exp_f32", "v_log_f32")
@@ -54,10 +53,6 @@ def second_nearest(nearest: Array, estimate: Array) -> Array:
     is_usual = np.isfinite(nearest) & np.isfinite(other)
     is_usual &= np.minimum(np.abs(nearest), np.abs(other)) >= _SMALLEST_NORMAL
     return np.where(is_inexact & is_usual, other, nearest)
-
-
-def _chosen(nearest: Array, estimate: Array, approximation: str) -> Array:
-    return nearest if approximation == NEAREST else second_nearest(nearest, estimate)
 
 
 def _round(estimate: Array, x: Array, exact: Exact) -> Array:
@@ -92,49 +87,44 @@ def _nearest(exact: Exact, x: float) -> np.float32:
     return min((c for c in choices if np.isfinite(c)), key=key)
 
 
-def reciprocal(x: Array, approximation: str = NEAREST) -> Array:
-    """1 / x."""
-    estimate = 1.0 / x.astype(F64)
-    return fix_nan(_chosen(estimate.astype(F32), estimate, approximation), x)
+def _one_unit(
+    estimate: Callable[[Array], Array], exact: Exact | None = None
+) -> Callable[..., Array]:
+    """Return a function of float32 that the ISA allows an error of one unit.
 
+    ``estimate`` works in float64; without ``exact`` it needs no help near ties.
+    """
 
-def square_root(x: Array, approximation: str = NEAREST) -> Array:
-    """Square root; a negative number gives NaN, -0 gives -0."""
-    estimate = np.sqrt(x.astype(F64))
-    return fix_nan(_chosen(estimate.astype(F32), estimate, approximation), x)
+    def run(x: Array, approximation: str = NEAREST) -> Array:
+        wide = estimate(x.astype(F64))
+        nearest = wide.astype(F32) if exact is None else _round(wide, x, exact)
+        if approximation != NEAREST:
+            nearest = second_nearest(nearest, wide)
+        return fix_nan(nearest, x)
+
+    return run
 
 
 def _exact_reciprocal_root(value: Decimal) -> Decimal:
     return _EXACT.divide(Decimal(1), _EXACT.sqrt(value))
 
 
-def reciprocal_root(x: Array, approximation: str = NEAREST) -> Array:
-    """1 / sqrt(x)."""
-    estimate = 1.0 / np.sqrt(x.astype(F64))
-    nearest = _round(estimate, x, _exact_reciprocal_root)
-    return fix_nan(_chosen(nearest, estimate, approximation), x)
-
-
 def _exact_exp2(value: Decimal) -> Decimal:
     return _EXACT.exp(_EXACT.multiply(value, _LN_2))
-
-
-def exp2(x: Array, approximation: str = NEAREST) -> Array:
-    """2**x."""
-    # Beyond this range the result is zero or infinite; the bound keeps the estimate finite.
-    estimate = np.exp2(np.clip(x.astype(F64), -1000.0, 1000.0))
-    return fix_nan(_chosen(_round(estimate, x, _exact_exp2), estimate, approximation), x)
 
 
 def _exact_log2(value: Decimal) -> Decimal:
     return _EXACT.divide(_EXACT.ln(value), _LN_2)
 
 
-def log2(x: Array, approximation: str = NEAREST) -> Array:
-    """Logarithm to base two; zero gives -infinity, a negative number NaN."""
-    estimate = np.log2(x.astype(F64))
-    return fix_nan(_chosen(_round(estimate, x, _exact_log2), estimate, approximation), x)
-
+reciprocal = _one_unit(lambda x: 1.0 / x)
+square_root = _one_unit(np.sqrt)
+"""A negative number gives NaN, -0 gives -0."""
+reciprocal_root = _one_unit(lambda x: 1.0 / np.sqrt(x), _exact_reciprocal_root)
+# Beyond this range the result is zero or infinite; the bound keeps the estimate finite.
+exp2 = _one_unit(lambda x: np.exp2(np.clip(x, -1000.0, 1000.0)), _exact_exp2)
+log2 = _one_unit(np.log2, _exact_log2)
+"""Zero gives -infinity, a negative number NaN."""
 
 _PI = Decimal("3.14159265358979323846264338327950288419716939937510582097494459")
 

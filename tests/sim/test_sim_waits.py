@@ -184,3 +184,24 @@ def test_each_path_of_a_split_keeps_its_own_loads(bench):
     found = [(f.kind, f.wave, f.detail.split(" is ")[0]) for f in outcome.report.findings]
     assert sorted(found) == [("missing-wait", 0, "v2"), ("missing-wait", 1, "v3")]
     assert outcome.outputs["data"][:128].tolist() == list(range(128))
+
+
+def test_one_load_at_two_depths_of_the_counter_is_reported_for_each(bench):
+    """One of two waves issues a further load before they meet again."""
+    body = (
+        LOAD
+        + """
+    global_load_dword v2, v1, s[2:3]
+    v_cmp_gt_u32 vcc, 64, v0
+    s_cbranch_vccz .Ltogether
+    global_load_dword v3, v1, s[2:3]
+    .Ltogether:
+    s_waitcnt vmcnt(0)
+    v_add_u32 v4, v2, v2
+    """
+    )
+    fault = ("s_waitcnt vmcnt(0)", "s_nop 0")
+    outcome = bench.twin(body, fault, {"data": DATA}, block=(128, 1, 1))
+    found = [(f.kind, f.wave, f.lane, f.instruction) for f in outcome.report.findings]
+    add = "v_add_u32_e32 v4, v2, v2"
+    assert sorted(found) == [("missing-wait", 0, 0, add), ("missing-wait", 1, 0, add)]

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from netra_build.asm.native import session, workers
+from netra_build.asm.native import workers
 from netra_build.asm.native.session import NativeLibrary, with_native_part
 from netra_build.asm.tools import programs
 from netra_build.asm.tools.programs import AssemblyFailed, LinkFailed, Program
@@ -108,7 +108,7 @@ def test_too_much_output_is_what_it_is_for_the_program(toolchain, native):
 
 
 def test_too_much_memory_costs_one_message_and_the_worker(make_native, monkeypatch):
-    monkeypatch.setattr(session, "MAX_MEMORY_BYTES", 700 * 1024**2)
+    monkeypatch.setattr(workers, "MAX_MEMORY_BYTES", 700 * 1024**2)
     native = make_native()
     assert failure(native.assemble, HUGE_MEMORY) == (
         "in-process assembler: was ended by signal SIGABRT: out of memory"

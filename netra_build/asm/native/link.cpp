@@ -4,25 +4,12 @@
 
 #include "lld/Common/Driver.h"
 
-#include "llvm/Config/llvm-config.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <cstdlib>
-#include <string>
 #include <vector>
 
 LLD_HAS_DRIVER(elf)
-
-// The header that declares it includes one that Debian does not ship.
-namespace lld {
-std::string getLLDVersion();
-}
-
-const char* netra_version(void) {
-    static const std::string line =
-        std::string("LLVM " LLVM_VERSION_STRING ", ") + lld::getLLDVersion();
-    return line.c_str();
-}
 
 int netra_link(const char* const* arguments, size_t argument_count) {
     // lld names itself in messages by the first argument. One thread: the inputs are small, and

@@ -33,9 +33,6 @@ enum netra_status {
     NETRA_DECLINED = 2,
 };
 
-// One line that names the version of LLVM and of lld, vendor included.
-const char* netra_version(void);
-
 // Assembles `main_name`, one of `files`, as llvm-mc does. No other file exists for the source.
 // `include_root` is the only include folder; an empty one means that there is none.
 int netra_assemble(const char* triple, const char* processor, const char* main_name,

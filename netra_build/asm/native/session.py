@@ -24,8 +24,6 @@ from netra_build.asm.native.workers import (
     WorkerUnusable,
 )
 from netra_build.asm.tools.programs import (
-    MAX_MEMORY_BYTES,
-    MAX_OUTPUT_BYTES,
     Outcome,
     Program,
     death,
@@ -194,15 +192,8 @@ class NativePart:
         if library is None:
             self.absence = "no native library was built for this tool chain"
             return
-        launch = Launch(
-            library.path,
-            library.llvm_path,
-            programs.library_path,
-            programs.timeout_seconds,
-            MAX_MEMORY_BYTES,
-            MAX_OUTPUT_BYTES,
-        )
-        self._pool = WorkerPool(launch, self._workers)
+        places = library.path, library.llvm_path, programs.library_path
+        self._pool = WorkerPool(Launch(*places, programs.timeout_seconds), self._workers)
 
 
 @dataclass(frozen=True)

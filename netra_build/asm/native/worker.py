@@ -37,11 +37,10 @@ class _File(Structure):
 Answer = tuple[int, bytes]
 """Status of the C ABI and what was produced."""
 
-_SIGNATURES = {
-    "netra_version": (c_char_p, ()),
-    "netra_assemble": (c_int, (*[c_char_p] * 4, POINTER(_File), c_size_t, c_int)),
-    "netra_link": (c_int, (POINTER(c_char_p), c_size_t)),
-    "netra_disassemble": (c_int, (*[c_char_p] * 4, c_size_t, c_int)),
+_SIGNATURES: dict[str, Sequence[object]] = {
+    "netra_assemble": (*[c_char_p] * 4, POINTER(_File), c_size_t, c_int),
+    "netra_link": (POINTER(c_char_p), c_size_t),
+    "netra_disassemble": (*[c_char_p] * 4, c_size_t, c_int),
 }
 
 
@@ -52,17 +51,12 @@ class Library:
         """Load LLVM's own library first, so that ours finds this one; ``OSError`` on failure."""
         ctypes.CDLL(llvm_path, mode=ctypes.RTLD_GLOBAL)
         self._library = ctypes.CDLL(path)
-        for name, (result, arguments) in _SIGNATURES.items():
-            function = getattr(self._library, name)
-            function.restype, function.argtypes = result, arguments
+        for name, arguments in _SIGNATURES.items():
+            getattr(self._library, name).argtypes = arguments
         self._output = posix.memfd_create("netra")
         self._nowhere = posix.dup(STANDARD_OUTPUT)
         self._inputs: list[int] = []
         """The linker's, each with a link of its name in the working folder."""
-
-    def version(self) -> bytes:
-        """Return the line that names LLVM and lld."""
-        return bytes(self._library.netra_version())
 
     def assemble(self, parts: Sequence[bytes]) -> Answer:
         """Assemble: triple, processor, main file, include root, then names and contents."""
@@ -158,7 +152,7 @@ def serve(channel: _socket.socket, library: Library, timeout_seconds: int) -> No
         b"link": library.link,
         b"disassemble": library.disassemble,
     }
-    send(channel, [library.version()])
+    send(channel, [])
     while True:
         try:
             name, *parts = receive(channel)

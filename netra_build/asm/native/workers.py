@@ -12,32 +12,35 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from netra_build.asm.native.protocol import receive, send
-from netra_build.asm.tools.programs import Outcome, start_worker
+from netra_build.asm.tools.programs import (
+    MAX_MEMORY_BYTES,
+    MAX_OUTPUT_BYTES,
+    MAX_REPORT_BYTES,
+    Outcome,
+    start_worker,
+)
 from netra_build.core.disk import sealed_folder
 from netra_build.core.streams import scratch_stream
 
 MAX_WORKERS = 2
 START_SECONDS = 30.0
 ENDING_SECONDS = 5.0
-MAX_REPORT_BYTES = 1024**2
 MAX_REQUESTS = 20000
 """After so many a worker is replaced, whatever LLVM may hold on to from one call to the next."""
 
 
 @dataclass(frozen=True)
 class Launch:
-    """What a worker is started with: libraries, bounds and where shared libraries are."""
+    """What a worker is started with: libraries, where shared ones are, and seconds of a request."""
 
     library: Path
     llvm_library: Path
     library_path: tuple[Path, ...]
     timeout_seconds: float
-    max_memory_bytes: int
-    max_output_bytes: int
 
     def arguments(self) -> list[str]:
         """Return the command line of the worker module."""
-        bounds = (int(self.timeout_seconds), self.max_memory_bytes, self.max_output_bytes)
+        bounds = (int(self.timeout_seconds), MAX_MEMORY_BYTES, MAX_OUTPUT_BYTES)
         return [str(self.llvm_library), str(self.library), *map(str, bounds)]
 
 
@@ -79,13 +82,12 @@ class Worker:
             raise WorkerUnusable(f"cannot be started: {error}") from None
         self._resources.callback(self._channel.close)
         try:
-            (version,) = self._exchange([], START_SECONDS)
+            self._exchange([], START_SECONDS)
         except WorkerEnded as ended:
             lines = ended.report.strip().split("\n")
             raise WorkerUnusable(f"does not load: {lines[-1]}") from None
         except WorkerHung:
             raise WorkerUnusable("does not start") from None
-        self.version = version.decode("utf-8", "replace")
 
     @property
     def is_alive(self) -> bool:

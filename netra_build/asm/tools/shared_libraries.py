@@ -6,7 +6,7 @@ import os
 import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import BinaryIO
 
@@ -52,60 +52,35 @@ def loaded_libraries(
     the folders of ``/etc/ld.so.conf``, the default folders. A library that is found nowhere has
     no file. A program that is no dynamic ELF file loads none.
     """
-    return LibrarySearch(library_path, disk).libraries_of(program)
-
-
-class LibrarySearch:
-    """Where libraries lie, looked for once: the programs of one tool chain load mostly the same."""
-
-    def __init__(self, library_path: Sequence[Path], disk: Disk) -> None:
-        self._first = tuple(map(str, library_path))
-        self._disk = disk
-        self._located: dict[object, tuple[str, _Links] | None] = {}
-
-    def libraries_of(self, program: Path) -> tuple[tuple[str, Path | None], ...]:
-        """Return what ``loaded_libraries`` does."""
-        first = _links(str(program))
-        if first is None:
-            return ()
-        found: dict[str, Path | None] = {}
-        waiting: list[tuple[str, _Links]] = [(str(program), first)]
-        while waiting:
-            origin, links = waiting.pop()
-            folders = (*self._first, *_run_folders(origin, links), *self._configured)
-            for name in links.needed:
-                if name in found or len(found) >= MAX_LIBRARIES:
-                    continue
-                below = self._locate(name, folders, first.machine)
-                found[name] = Path(below[0]) if below is not None else None
-                if below is not None:
-                    waiting.append(below)
-        return tuple(sorted(found.items()))
-
-    @cached_property
-    def _configured(self) -> tuple[str, ...]:
-        return _configured_folders(self._disk)
-
-    def _locate(
-        self, name: str, folders: tuple[str, ...], machine: tuple[int, ...]
-    ) -> tuple[str, _Links] | None:
-        """Return the first file of that name for that machine, and what it needs in turn."""
-        question = name, folders, machine
-        if question not in self._located:
-            self._located[question] = self._look_for(name, folders, machine)
-        return self._located[question]
-
-    def _look_for(
-        self, name: str, folders: tuple[str, ...], machine: tuple[int, ...]
-    ) -> tuple[str, _Links] | None:
-        for folder in ("/",) if "/" in name else folders:
-            path = os.path.join(folder, name)
-            if not self._disk.is_file(path):
+    first = _links(str(program))
+    if first is None:
+        return ()
+    before, behind = tuple(map(str, library_path)), _configured_folders(disk)
+    found: dict[str, Path | None] = {}
+    waiting: list[tuple[str, _Links]] = [(str(program), first)]
+    while waiting:
+        origin, links = waiting.pop()
+        folders = (*before, *_run_folders(origin, links), *behind)
+        for name in links.needed:
+            if name in found or len(found) >= MAX_LIBRARIES:
                 continue
-            links = _links(path)
-            if links is not None and links.machine == machine:
-                return path, links
-        return None
+            below = _located(name, folders, first.machine, disk)
+            found[name] = Path(below[0]) if below is not None else None
+            if below is not None:
+                waiting.append(below)
+    return tuple(sorted(found.items()))
+
+
+def _located(
+    name: str, folders: tuple[str, ...], machine: tuple[int, ...], disk: Disk
+) -> tuple[str, _Links] | None:
+    """Return the first file of that name for that machine, and what it needs in turn."""
+    for folder in ("/",) if "/" in name else folders:
+        path = os.path.join(folder, name)
+        links = _links(path) if disk.is_file(path) else None
+        if links is not None and links.machine == machine:
+            return path, links
+    return None
 
 
 def _links(path: str) -> _Links | None:

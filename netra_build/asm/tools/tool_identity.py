@@ -17,7 +17,7 @@ from pathlib import Path
 
 from netra_build.asm.objects.elf import MAGIC
 from netra_build.asm.tools.programs import Program, run_tool
-from netra_build.asm.tools.shared_libraries import LibrarySearch, loaded_libraries
+from netra_build.asm.tools.shared_libraries import loaded_libraries
 from netra_build.core.canonical_json import Json, stable_hash
 from netra_build.core.digests import blake3_hex
 from netra_build.core.disk import Disk, sealed_folder
@@ -72,7 +72,9 @@ class WatchedPrograms:
         self, programs: Iterable[Path], library_path: tuple[Path, ...], disk: Disk
     ) -> None:
         """Find the libraries; a program that changes later is read again as a whole."""
-        self._files = _files(tuple(programs), library_path, disk)  # type: ignore[arg-type]
+        parts = [program_parts(program, library_path, disk) for program in programs]
+        paths = [path for found in parts for _, path, _ in found if path is not None]
+        self._files = tuple(map(str, dict.fromkeys(paths)))
         self._known: tuple[FilesState, dict[str, str]] | None = None
 
     def state(self) -> FilesState:
@@ -150,17 +152,6 @@ def version_of(program: Program, stamp: FileStamp, library_path: tuple[Path, ...
     if outcome.status or match is None:
         raise ToolchainFailed("does not state its version", location=stamp[0])
     return match[1].decode("ascii")
-
-
-@lru_cache(maxsize=64)
-def _files(
-    programs: tuple[Path, ...], library_path: tuple[Path, ...], disk: Disk
-) -> tuple[str, ...]:
-    """Return the path of every program and every library that was found, once."""
-    search = LibrarySearch(library_path, disk)
-    loaded = [search.libraries_of(program) for program in programs]
-    libraries = [path for found in loaded for _, path in found if path is not None]
-    return tuple(map(str, dict.fromkeys([*programs, *libraries])))
 
 
 @lru_cache(maxsize=64)

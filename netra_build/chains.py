@@ -7,19 +7,21 @@ Stages that only some products need, and that load much, are imported where they
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from netra_build.build.graph.actions import Action, Place, Root
 from netra_build.core.canonical_json import Json
 from netra_build.formats.golden import GoldenSource
 from netra_build.formats.plan import KernelInstance
-from netra_build.plan.golden import GoldenObject
-from netra_build.plan.instances import INCLUDES
-from netra_build.plan.units import Member, PublishedKernel, Unit
+from netra_build.plan.units import Member, Unit
 from netra_build.stages import copy_files, instantiate, read_object
 from netra_build.stages.assemble import ASSEMBLE, DISASSEMBLE, LINK
 from netra_build.stages.close_includes import CLOSE, FLATTEN
 from netra_build.stages.golden import PROVE, TAKE
 from netra_build.stages.strip_object import LAY_OUT, STRIP
+
+if TYPE_CHECKING:  # code objects without an engine have no use for it
+    from netra_build.plan.golden import GoldenObject
 
 VIEWS = {"text": ".text", "notes": ".metadata.txt", "record": ".json"}
 """Suffixes of what the stage ``read`` makes of a code object, by role."""
@@ -83,10 +85,7 @@ def debug_action(unit: Unit) -> Action:
         **{name: Place(Root.SOURCE, name) for name in included},
         **{source.name: source for source in sources},
     }
-    named: dict[str, Json] = {
-        "hsaco": unit.hsaco_name,
-        "units": [source.name for source in sources],
-    }
+    named: dict[str, Json] = {"hsaco": unit.hsaco_name, "units": [s.name for s in sources]}
     made = {"debug": Place(Root.DEBUG, f"{unit.name}.hsaco")}
     return debug_object.STAGE.apply(unit.subject, inputs, made, named)
 
@@ -134,11 +133,9 @@ def object_actions(unit: Unit) -> list[Action]:
     objects = {f"object {i:03}": unit.of_member(i, ".o") for i in range(len(unit.members))}
     linked = {"linked": unit.intermediate(".linked.hsaco")}
     views = {role: unit.metadata(suffix) for role, suffix in VIEWS.items()}
-    record = _record(
-        unit.hsaco_name,
-        [(member.symbol, member.threads) for member in unit.members],
-        [f"generated/{unit.stem(i)}.s" for i in range(len(unit.members))],
-    )
+    kernels = [(member.symbol, member.threads) for member in unit.members]
+    sources = [f"generated/{unit.stem(i)}.s" for i in range(len(unit.members))]
+    record = read_parameters(unit.hsaco_name, kernels, sources)
     record["locked_text_sha256"] = unit.locked_text_sha256
     finish = STRIP if unit.is_stripped else LAY_OUT
     return [
@@ -148,10 +145,10 @@ def object_actions(unit: Unit) -> list[Action]:
     ]
 
 
-def _record(
+def read_parameters(
     hsaco: str, kernels: Sequence[tuple[str, Json]], sources: Sequence[str]
 ) -> dict[str, Json]:
-    """Return what the stage ``read`` is told: the object's name, its kernels, its sources."""
+    """Return what the stage ``read`` is told; kernels are symbols with work-group sizes."""
     return {
         "hsaco": hsaco,
         "kernels": [{"symbol": symbol, "threads": threads} for symbol, threads in kernels],
@@ -164,17 +161,17 @@ def _contract_actions(unit: Unit) -> list[Action]:
     """List a code object and hold it against the contracts of its members."""
     from netra_build.stages import conform
 
-    made = {"hsaco": unit.hsaco}
     contracts = {member.symbol: _contract(member) for member in unit.members}
     wanted: dict[str, Json] = {"hsaco": unit.hsaco_name, "contracts": contracts}
     report = {"report": unit.intermediate(".conform.json")}
     return [
-        _listing(unit.subject, unit.hsaco, unit.metadata(".dis"), unit.hsaco_name),
-        conform.STAGE.apply(unit.subject, made, report, wanted),
+        listing_action(unit.subject, unit.hsaco, unit.metadata(".dis"), unit.hsaco_name),
+        conform.STAGE.apply(unit.subject, {"hsaco": unit.hsaco}, report, wanted),
     ]
 
 
-def _listing(subject: str, hsaco: Place, listing: Place, label: str) -> Action:
+def listing_action(subject: str, hsaco: Place, listing: Place, label: str) -> Action:
+    """List a code object, called ``label`` in its listing."""
     return DISASSEMBLE.apply(subject, {"hsaco": hsaco}, {"dis": listing}, {"label": label})
 
 
@@ -182,15 +179,11 @@ def golden_actions(golden: GoldenSource) -> list[Action]:
     """Return the chain of one golden source, which ends with the proof of its record."""
     subject = f"{golden.label} (golden)"
     source = Place(Root.SOURCE, golden.source)
-    flat, made, linked, hsaco = (
-        golden_place(golden, s) for s in ("flat.s", "o", "linked", "hsaco")
-    )
+    names = ("flat.s", "o", "linked", "hsaco")
+    flat, made, linked, hsaco = (golden_place(golden, name) for name in names)
     place: dict[str, Json] = {"location": golden.source}
-    proof: dict[str, Json] = {
-        "symbol": golden.symbol,
-        "tactic": golden.tactic,
-        "expect": golden.expect,
-    }
+    proof: dict[str, Json] = {"symbol": golden.symbol, "tactic": golden.tactic}
+    proof["expect"] = golden.expect
     proven = {"hsaco": hsaco, "expect": Place(Root.SOURCE, golden.expect)}
     digests = {"digests": golden_place(golden, "digests.json")}
     return [
@@ -201,31 +194,6 @@ def golden_actions(golden: GoldenSource) -> list[Action]:
         LINK.apply(subject, {"object 000": made}, {"linked": linked}),
         STRIP.apply(subject, {"linked": linked}, {"hsaco": hsaco}),
         PROVE.apply(subject, proven, digests, proof),
-    ]
-
-
-def published_actions(kernel: PublishedKernel) -> list[Action]:
-    """Make one code object of a published engine from the sources in its directory, and read it."""
-    subject, hsaco = kernel.symbol, kernel.hsaco
-    source, flat = Place(Root.SOURCE, kernel.source), kernel.intermediate(".flat.s")
-    includes = {name: Place(Root.SOURCE, f"{INCLUDES}/{name}") for name in kernel.includes}
-    closed = {"closure": kernel.intermediate(".closure.json"), "flat": flat}
-    place: dict[str, Json] = {"location": source.name, "template": kernel.template}
-    made, linked = kernel.intermediate(".o"), {"linked": kernel.intermediate(".linked")}
-    views = {role: kernel.metadata(suffix) for role, suffix in VIEWS.items()}
-    record = _record(hsaco.name, [(kernel.symbol, kernel.threads)], [kernel.source])
-    return [
-        CLOSE.apply(subject, {"unit": source, **includes}, closed, place),
-        ASSEMBLE.apply(
-            subject,
-            {"flat": flat},
-            {"object": made},
-            hints={f"main:{source.name}": source, **includes},
-        ),
-        LINK.apply(subject, {"object 000": made}, linked),
-        LAY_OUT.apply(subject, linked, {"hsaco": hsaco}),
-        read_object.STAGE.apply(subject, {"hsaco": hsaco}, views, record),
-        _listing(subject, hsaco, kernel.metadata(".dis"), hsaco.name),
     ]
 
 
@@ -241,8 +209,7 @@ def golden_side_actions(unit: Unit, goldens: Sequence[GoldenSource]) -> list[Act
     linked = {"linked": unit.intermediate(".golden.linked.hsaco")}
     hsaco = unit.intermediate(".golden.hsaco")
     name = f"hsaco/{unit.name}.golden.hsaco"
-    pairs = zip(goldens, unit.members, strict=True)
-    kernels = [(golden.symbol, member.threads) for golden, member in pairs]
+    kernels = [(g.symbol, m.threads) for g, m in zip(goldens, unit.members, strict=True)]
     views = {
         "text": unit.metadata(".golden.text"),
         "notes": unit.metadata(".golden.metadata.txt"),
@@ -253,11 +220,11 @@ def golden_side_actions(unit: Unit, goldens: Sequence[GoldenSource]) -> list[Act
         golden.label: unit.at_home(f"generated/golden/{unit.stem(i)}.s")
         for i, golden in enumerate(goldens)
     }
-    record = _record(name, kernels, [golden.source for golden in goldens])
+    record = read_parameters(name, kernels, [golden.source for golden in goldens])
     return [
         LINK.apply(subject, objects, linked),
         STRIP.apply(subject, linked, {"hsaco": hsaco}),
-        _listing(subject, hsaco, unit.metadata(".golden.dis"), name),
+        listing_action(subject, hsaco, unit.metadata(".golden.dis"), name),
         read_object.STAGE.apply(subject, {"hsaco": hsaco}, views, record),
         copy_files.STAGE.apply(subject, sources, copies),
     ]
@@ -272,29 +239,13 @@ def golden_object_actions(objects: Sequence[GoldenObject]) -> list[Action]:
         views = {role: Place(Root.OUT, stem + suffix) for role, suffix in VIEWS.items()}
         given = {"object": Place(Root.EXTERNAL, item.name)}
         wanted: dict[str, Json] = {"wanted": dict(item.wanted), "location": item.name}
-        record = _record(name, [(item.wanted["symbol"], item.wanted["block"])], [])
+        record = read_parameters(name, [(item.wanted["symbol"], item.wanted["block"])], [])
         actions += [
             TAKE.apply(item.name, given, {"hsaco": hsaco}, wanted),
-            _listing(item.name, hsaco, Place(Root.OUT, f"{stem}.dis"), name),
+            listing_action(item.name, hsaco, Place(Root.OUT, f"{stem}.dis"), name),
             read_object.STAGE.apply(item.name, {"hsaco": hsaco}, views, record),
         ]
     return actions
-
-
-def published_golden_actions(item: GoldenObject) -> list[Action]:
-    """List and read a golden object that lies in a published engine directory."""
-    hsaco, stem = Place(Root.SOURCE, f"hsaco/{item.name}"), item.name.removesuffix(".hsaco")
-    views = {
-        "text": Place(Root.WORK, f"{stem}.text"),
-        "notes": Place(Root.OUT, f"metadata/{stem}.metadata.txt"),
-        "record": Place(Root.OUT, f"metadata/{stem}.json"),
-    }
-    record = _record(hsaco.name, [(item.wanted["symbol"], item.wanted["block"])], [])
-    record["stated"] = {key: item.wanted[key] for key in ("symbol", "artifact_kind")}
-    return [
-        _listing(item.name, hsaco, Place(Root.OUT, f"metadata/{stem}.dis"), hsaco.name),
-        read_object.STAGE.apply(item.name, {"hsaco": hsaco}, views, record),
-    ]
 
 
 def _equivalence(unit: Unit, goldens: Sequence[GoldenSource]) -> Action:
@@ -339,13 +290,10 @@ def _contract(member: Member) -> dict[str, Json]:
         "launch": contract.launch.document(),
     }
     if member.arguments is not None:
-        wanted["arguments"] = [_kernarg(argument) for argument in member.arguments]
+        keys = ("name", "kind", "offset")
+        wanted["arguments"] = [{key: item[key] for key in keys} for item in member.arguments]
     if member.abi is not None:
         from netra_build.checkasm.hazards.conformity import abi_facts
 
         wanted |= abi_facts(member.abi, member.instance.tactic.max_threads)
     return wanted
-
-
-def _kernarg(argument: Mapping[str, Json]) -> dict[str, Json]:
-    return {key: argument[key] for key in ("name", "kind", "offset")}

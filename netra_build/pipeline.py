@@ -25,15 +25,12 @@ from netra_build.chains import (
     made_actions,
     numerics_action,
     proven_actions,
-    published_actions,
-    published_golden_actions,
 )
 from netra_build.core.batches import batched
 from netra_build.core.canonical_json import Json
 from netra_build.formats.build_recipe import ObjectsRecipe
-from netra_build.plan.golden import GoldenObject
 from netra_build.plan.instances import INCLUDES
-from netra_build.plan.units import EngineParts, PublishedKernel, Unit
+from netra_build.plan.units import EngineParts, Unit
 from netra_build.stages import copy_files, seal_engine
 from netra_build.stages.build_result import DESCRIBE, PUBLISHED, RESULT
 from netra_build.stages.engine_documents import EMIT, MANIFEST, VALIDATION
@@ -98,17 +95,6 @@ def deployment_graph(name: str, document: Json, units: Sequence[Unit]) -> Graph:
     given: dict[str, Json] = {"deployment": document}
     actions.append(PUBLISHED.apply(name, inputs, {"result": result}, given))
     return replace(_graph(name, actions, result, units), listing=result_files)
-
-
-def published_graph(
-    kernels: Sequence[PublishedKernel], golden: Sequence[GoldenObject], validation_plan: Json
-) -> Graph:
-    """Return the graph of the code objects of a published engine directory, as it lies there."""
-    actions = [action for kernel in kernels for action in published_actions(kernel)]
-    actions += [action for item in golden for action in published_golden_actions(item)]
-    document = {"document": Place(Root.OUT, "validation_plan.json")}
-    actions.append(EMIT.apply("validation plan", {}, document, {"document": validation_plan}))
-    return _graph("published engine", actions, None, ())
 
 
 def tactic_graph(name: str, units: Sequence[Unit]) -> Graph:

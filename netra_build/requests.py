@@ -14,7 +14,7 @@ from typing import Any
 
 from netra_build import pipeline
 from netra_build.build.graph.actions import Graph, Root
-from netra_build.core.errors import BadInput, Refused
+from netra_build.core.errors import BadInput
 from netra_build.core.nearest import nearest_hint
 from netra_build.formats.build_recipe import (
     GOLDEN_OPTIONAL,
@@ -24,10 +24,9 @@ from netra_build.formats.build_recipe import (
     read_recipe,
 )
 from netra_build.formats.catalogs.catalog import load_catalog
-from netra_build.formats.catalogs.tactic import FixedTactic
 from netra_build.formats.golden import ROOT as GOLDEN_ROOT
 from netra_build.formats.library import Library
-from netra_build.formats.plan import EnginePlan, OperationPlan
+from netra_build.formats.plan import EnginePlan
 from netra_build.plan.instances import find_tactic, refuse_unpinned, tactic_id, unpinned
 from netra_build.plan.library_units import (
     candidate_units,
@@ -83,6 +82,7 @@ def engine_graph(library: Library, request: EngineRequest) -> Graph:
     ``EvidenceIncomplete`` without a golden source where the recipe requires one.
     """
     from netra_build.plan.documents import engine_documents
+    from netra_build.plan.fixed import fallback_notes, refuse_fallbacks
     from netra_build.plan.golden import golden_objects
     from netra_build.plan.sharing import share_code
 
@@ -103,7 +103,7 @@ def engine_graph(library: Library, request: EngineRequest) -> Graph:
         refuse_unpinned(tactics)
     stale = unpinned(tactics)
     if recipe.is_strict and not recipe.allow_fallback:
-        _refuse_fallbacks(plan, recipe)
+        refuse_fallbacks(plan, recipe.location)
     units = engine_units(library, plan, recipe)
     if recipe.candidates:
         catalog = load_catalog(library, derive_pins=True)
@@ -115,7 +115,7 @@ def engine_graph(library: Library, request: EngineRequest) -> Graph:
         golden_objects=golden_objects(plan) if request.golden_root else (),
         recipe=recipe.document(),
         not_pinned=stale,
-        notes=(*(f"not pinned: {name} (netra pin)" for name in stale), *_fallback_notes(plan)),
+        notes=(*(f"not pinned: {name} (netra pin)" for name in stale), *fallback_notes(plan)),
     )
     graph = pipeline.engine_graph(parts, units)
     return pipeline.with_debug(graph, units) if request.debug else graph
@@ -261,70 +261,18 @@ def asked_graph(library: Library, what: str, asked: str | None, options: Any) ->
     return of_all[what](library, **options)
 
 
-def _fallen_back(plan: EnginePlan) -> list[OperationPlan]:
-    """Return the kernel operations that no tactic meets, though the profile is theirs."""
-    return [
-        operation
-        for operation in plan.operations
-        if operation.operation.kind == "fixed_kernel"
-        and operation.selection.symbol is None
-        and any(candidate.tactic for candidate in operation.selection.candidates)
-    ]
-
-
-def _refuse_fallbacks(plan: EnginePlan, recipe: EngineRecipe) -> None:
-    """Raise ``Refused`` with every candidate when an operation lost its kernel."""
-    for operation in _fallen_back(plan):
-        raise Refused(
-            f'no tactic meets operation "{operation.operation.name}"',
-            location=recipe.location,
-            detail="\n".join(_reasons(operation, 8)),
-            hint=f"allow_fallback: true lets {operation.selection.fallback} run it",
-        )
-
-
-def _fallback_notes(plan: EnginePlan) -> list[str]:
-    """Return a note for each kernel operation that lost its kernel, one for those without any."""
-    outside = [
-        operation.operation.name
-        for operation in plan.operations
-        if operation.operation.kind == "fixed_kernel"
-        and operation.selection.symbol is None
-        and not any(candidate.tactic for candidate in operation.selection.candidates)
-    ]
-    return [
-        *([f"no kernel under this profile: {', '.join(outside)}"] if outside else []),
-        *[
-            f"fallback: {operation.operation.name} runs {operation.selection.fallback} "
-            f"({'; '.join(_reasons(operation, 1))})"
-            for operation in _fallen_back(plan)
-        ],
-    ]
-
-
-def _reasons(operation: OperationPlan, most: int) -> list[str]:
-    """Return the nearest candidates, those with the fewest reasons first, and why not."""
-    tried = sorted(operation.selection.candidates, key=lambda candidate: len(candidate.reasons))
-    return [f"{candidate.tactic}: {', '.join(candidate.reasons)}" for candidate in tried[:most]]
-
-
 def _all_units(library: Library, locked: bool, asked: str | None) -> list[Unit]:
     """Return one unit for each golden source of the library, or of one tactic."""
     catalog = load_catalog(library, derive_pins=True)
     if asked is not None:
-        tactic = find_tactic(catalog, asked, "tactic")
-        if locked:
-            refuse_unpinned([tactic])
-        return tactic_units(library, tactic, Root.WORK, gate=False)
-    for fault in catalog.faults:
-        raise fault.error
-    tactics = [t for t in catalog.tactics if library.disk.is_folder(_golden_folder(library, t))]
+        tactics = [find_tactic(catalog, asked, "tactic")]
+    else:
+        for fault in catalog.faults:
+            raise fault.error
+        folder = library.root / GOLDEN_ROOT
+        tactics = [t for t in catalog.tactics if library.disk.is_folder(folder / tactic_id(t))]
     if locked:
         refuse_unpinned(tactics)
     return [
         unit for tactic in tactics for unit in tactic_units(library, tactic, Root.WORK, gate=False)
     ]
-
-
-def _golden_folder(library: Library, tactic: FixedTactic) -> Path:
-    return library.root / GOLDEN_ROOT / tactic_id(tactic)

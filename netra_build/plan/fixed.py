@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from netra_build.core.canonical_json import Json
-from netra_build.core.errors import BadInput
+from netra_build.core.errors import BadInput, Refused
 from netra_build.core.nearest import nearest_hint
 from netra_build.formats.catalogs.tactic import Catalog, FixedTactic
 from netra_build.formats.contracts import FixedContract
 from netra_build.formats.fields import Fields
 from netra_build.formats.launch import Extent
-from netra_build.formats.plan import Candidate, Selection
+from netra_build.formats.plan import Candidate, EnginePlan, OperationPlan, Selection
 from netra_build.formats.vocabulary import (
     EXECUTE_FALLBACK,
     EXECUTE_KERNEL,
@@ -243,3 +243,44 @@ def _constant_reasons(tactic: FixedTactic, constants: Mapping[str, int]) -> list
             reasons.append(f"{item.name} mismatch")
     extra = sorted(set(constants) - tactic.selectable_names)
     return reasons + [f"undeclared compile-time constant {name}" for name in extra]
+
+
+def _without_kernel(plan: EnginePlan, *, is_tried: bool) -> list[OperationPlan]:
+    """Return the kernel operations that no tactic meets: those of the profile, or the others."""
+    return [
+        operation
+        for operation in plan.operations
+        if operation.operation.kind == "fixed_kernel"
+        and operation.selection.symbol is None
+        and any(candidate.tactic for candidate in operation.selection.candidates) is is_tried
+    ]
+
+
+def refuse_fallbacks(plan: EnginePlan, location: str) -> None:
+    """Raise ``Refused`` with every candidate when an operation lost its kernel."""
+    for operation in _without_kernel(plan, is_tried=True):
+        raise Refused(
+            f'no tactic meets operation "{operation.operation.name}"',
+            location=location,
+            detail="\n".join(_reasons(operation, 8)),
+            hint=f"allow_fallback: true lets {operation.selection.fallback} run it",
+        )
+
+
+def fallback_notes(plan: EnginePlan) -> list[str]:
+    """Return a note for each kernel operation that lost its kernel, one for those without any."""
+    outside = [item.operation.name for item in _without_kernel(plan, is_tried=False)]
+    return [
+        *([f"no kernel under this profile: {', '.join(outside)}"] if outside else []),
+        *[
+            f"fallback: {operation.operation.name} runs {operation.selection.fallback} "
+            f"({'; '.join(_reasons(operation, 1))})"
+            for operation in _without_kernel(plan, is_tried=True)
+        ],
+    ]
+
+
+def _reasons(operation: OperationPlan, most: int) -> list[str]:
+    """Return the nearest candidates, those with the fewest reasons first, and why not."""
+    tried = sorted(operation.selection.candidates, key=lambda candidate: len(candidate.reasons))
+    return [f"{candidate.tactic}: {', '.join(candidate.reasons)}" for candidate in tried[:most]]

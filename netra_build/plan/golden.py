@@ -1,8 +1,8 @@
-"""Golden code objects that a plan names, and what a user brings for them."""
+"""Golden code objects: the selection of one, those that a plan names, what a user brings."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -11,8 +11,15 @@ from netra_build.core.digests import sha256_hex
 from netra_build.core.disk import Disk, confined_path
 from netra_build.core.errors import BadInput
 from netra_build.formats.contracts import GoldenContract
-from netra_build.formats.plan import EnginePlan
+from netra_build.formats.fields import Fields
+from netra_build.formats.models.golden_operation import read_golden_contract
+from netra_build.formats.models.model import Model
+from netra_build.formats.plan import Candidate, EnginePlan, GoldenArtifact, OperationPlan, Selection
+from netra_build.formats.vocabulary import EXECUTE_KERNEL, KIND_GOLDEN
+from netra_build.plan.dataflow import operation_place
 from netra_build.stages.golden import check_golden_object
+
+GOLDEN_REASON = "exact accepted golden HSACO contract"
 
 
 @dataclass(frozen=True)
@@ -38,6 +45,40 @@ def golden_objects(plan: EnginePlan) -> tuple[GoldenObject, ...]:
             }
             found[contract.hsaco_name] = GoldenObject(contract.hsaco_name, wanted)
     return tuple(found[name] for name in sorted(found))
+
+
+def select_golden(fields: Fields) -> Selection:
+    """Return the selection of a golden operation: always the code object that it names."""
+    fields.close(("golden_artifact",))
+    contract = read_golden_contract(fields.child("golden_artifact"))
+    return Selection(
+        EXECUTE_KERNEL,
+        contract.fallback,
+        contract=contract,
+        tactic=contract.tactic,
+        maturity=contract.maturity,
+        artifact_kind=KIND_GOLDEN,
+        symbol=contract.symbol,
+        candidates=(Candidate(contract.tactic, True, (GOLDEN_REASON,)),),
+    )
+
+
+def golden_artifacts(
+    operations: Sequence[OperationPlan], model: Model
+) -> tuple[GoldenArtifact, ...]:
+    """Return the golden code objects by path; one path may carry one digest only."""
+    found: dict[str, GoldenArtifact] = {}
+    for plan in operations:
+        contract = plan.selection.contract
+        if not isinstance(contract, GoldenContract):
+            continue
+        artifact = GoldenArtifact(contract.hsaco_path, contract.hsaco_sha256)
+        if found.setdefault(artifact.path, artifact).sha256 != artifact.sha256:
+            raise BadInput(
+                f'code object "{contract.hsaco_name}" is named with two digests',
+                location=operation_place(model, plan.index, plan.operation),
+            )
+    return tuple(found[path] for path in sorted(found))
 
 
 def read_golden(plan: EnginePlan, root: Path, disk: Disk, *, strict: bool) -> dict[str, bytes]:

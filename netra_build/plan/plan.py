@@ -16,20 +16,18 @@ from netra_build.formats.catalogs.tactic import Catalog
 from netra_build.formats.contracts import FixedContract, GoldenContract
 from netra_build.formats.fields import Fields
 from netra_build.formats.library import Library
-from netra_build.formats.models.golden_operation import read_golden_contract
 from netra_build.formats.models.graph import Operation
 from netra_build.formats.models.model import Model
 from netra_build.formats.plan import (
     Candidate,
     EnginePlan,
-    GoldenArtifact,
     KernelInstance,
     MemoryPlan,
     OperationPlan,
     Selection,
 )
 from netra_build.formats.profiles import Profile, choose_profile, load_profiles
-from netra_build.formats.vocabulary import EXECUTE_FALLBACK, EXECUTE_KERNEL, KIND_GOLDEN
+from netra_build.formats.vocabulary import EXECUTE_FALLBACK
 from netra_build.plan.arguments import (
     Argument,
     fixed_arguments,
@@ -49,12 +47,12 @@ from netra_build.plan.dense import (
     select_dense,
 )
 from netra_build.plan.fixed import FixedSelector, read_request
+from netra_build.plan.golden import golden_artifacts, select_golden
 from netra_build.plan.instances import instantiate
 from netra_build.plan.memory import plan_memory
 from netra_build.plan.strict import check_strictly, kernel_abis
 
 OUTSIDE = "operation is outside dense vertical slice"
-GOLDEN_REASON = "exact accepted golden HSACO contract"
 _HEX64 = re.compile(r"[0-9a-f]{64}\Z")
 
 
@@ -126,7 +124,7 @@ def _planned(planner: _Planner) -> EnginePlan:
         profile=profile,
         operations=operations,
         kernels=kernels,
-        golden=_golden_artifacts(operations, model),
+        golden=golden_artifacts(operations, model),
         memory=memory,
         layout=layout_document(planner.bindings),
         depends_on=dependencies(model.graph),
@@ -185,7 +183,7 @@ class _Planner:
             request = read_request(fields, self.known_profiles)
             return self.selector.select(request, self.profile.name, operation.name, place)
         if operation.kind == "golden_kernel":
-            return _select_golden(fields)
+            return select_golden(fields)
         if operation.kind == "dense":
             return self._select_dense(operation, fields, place)
         fallback = fields.text("fallback", "framework")
@@ -249,21 +247,6 @@ class _Planner:
         )
 
 
-def _select_golden(fields: Fields) -> Selection:
-    fields.close(("golden_artifact",))
-    contract = read_golden_contract(fields.child("golden_artifact"))
-    return Selection(
-        EXECUTE_KERNEL,
-        contract.fallback,
-        contract=contract,
-        tactic=contract.tactic,
-        maturity=contract.maturity,
-        artifact_kind=KIND_GOLDEN,
-        symbol=contract.symbol,
-        candidates=(Candidate(contract.tactic, True, (GOLDEN_REASON,)),),
-    )
-
-
 def _instances(operations: Sequence[OperationPlan], model: Model) -> tuple[KernelInstance, ...]:
     """Return one instance per distinct fixed contract, in (tactic, contract id) order."""
     found: dict[str, KernelInstance] = {}
@@ -284,21 +267,3 @@ def _instances(operations: Sequence[OperationPlan], model: Model) -> tuple[Kerne
 def _includes(kernels: Sequence[KernelInstance], catalog: Catalog) -> dict[str, bytes]:
     names = sorted({name for kernel in kernels for name in kernel.closure_names})
     return {name: catalog.source_by_name[name] for name in names}
-
-
-def _golden_artifacts(
-    operations: Sequence[OperationPlan], model: Model
-) -> tuple[GoldenArtifact, ...]:
-    """Return the golden code objects by path; one path may carry one digest only."""
-    found: dict[str, GoldenArtifact] = {}
-    for plan in operations:
-        contract = plan.selection.contract
-        if not isinstance(contract, GoldenContract):
-            continue
-        artifact = GoldenArtifact(contract.hsaco_path, contract.hsaco_sha256)
-        if found.setdefault(artifact.path, artifact).sha256 != artifact.sha256:
-            raise BadInput(
-                f'code object "{contract.hsaco_name}" is named with two digests',
-                location=operation_place(model, plan.index, plan.operation),
-            )
-    return tuple(found[path] for path in sorted(found))

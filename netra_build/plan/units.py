@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from netra_build.build.graph.actions import Place, Root
 from netra_build.checkasm.numerics.suite import stated_tactics
@@ -14,8 +15,10 @@ from netra_build.core.canonical_json import Json
 from netra_build.formats.golden import GoldenSource
 from netra_build.formats.launch import KernelAbi
 from netra_build.formats.plan import KernelInstance
-from netra_build.plan.golden import GoldenObject
 from netra_build.plan.instances import tactic_id
+
+if TYPE_CHECKING:  # code objects without an engine have no use for it
+    from netra_build.plan.golden import GoldenObject
 
 PUBLISHED_SUFFIXES = {".dis": ".dis", ".text": ".text", ".metadata.txt": ".metadata"}
 """Suffix of a published file by the suffix that engine directories give it."""
@@ -160,33 +163,6 @@ class PublishedUnit(Unit):
         """Return the place of a file of one member; its object is published."""
         place = super().of_member(index, suffix)
         return self.at_home(f"{self.stem(index)}.o") if suffix == ".o" else place
-
-
-@dataclass(frozen=True)
-class PublishedKernel:
-    """One kernel of a published engine directory, whose source and includes are files there.
-
-    ``template`` and ``includes`` are names in the library that it was compiled from.
-    """
-
-    symbol: str
-    threads: int
-    source: str
-    template: str
-    includes: tuple[str, ...]
-
-    @property
-    def hsaco(self) -> Place:
-        """Place of the code object."""
-        return Place(Root.OUT, f"hsaco/{self.symbol}.hsaco")
-
-    def metadata(self, suffix: str) -> Place:
-        """Return the place of a file that describes the code object."""
-        return Place(Root.OUT, f"metadata/{self.symbol}{suffix}")
-
-    def intermediate(self, suffix: str) -> Place:
-        """Return the place of an intermediate file."""
-        return Place(Root.WORK, self.symbol + suffix)
 
 
 @dataclass(frozen=True)

@@ -1,1 +1,29 @@
-"""One file per stage: named bytes and parameters in, named bytes out."""
+"""Stages: pure steps from named bytes and parameters to named bytes.
+
+A stage is a function ``run(inputs, parameters, tools)`` and a ``Stage`` record that names it. It
+reads no file, keeps nothing between calls and knows no other stage: its inputs come by role, its
+outputs go by role, and its code is every module that its own reaches by import. One file holds one
+stage, ``STAGE``, or a few that do the same kind of work. In the order of the data:
+
+``instantiate``       a unit's text from a template's constants
+``close_includes``    CLOSE and FLATTEN: one flat unit without includes
+``assemble``          ASSEMBLE, LINK and DISASSEMBLE: what the tool chain makes
+``share_object``      the object of a unit that says the same as another
+``strip_object``      STRIP, and LAY_OUT as the published build keeps its code objects
+``read_object``       text, notes and record of a code object
+``conform``           a code object against its contract
+``check_object``      the static checks
+``check_numerics``    the functional model against the numeric contract
+``golden``            PROVE a golden source, TAKE a code object that a user brings
+``equivalence``       a code object against its golden side
+``debug_object``      the code object with line tables
+``copy_files``        library files into the product
+``engine_documents``  EMIT, MANIFEST and VALIDATION: the documents of an engine directory
+``seal_engine``       ``netra.json``, the engine's last file: the digest of every other
+``build_result``      DESCRIBE, RESULT and PUBLISHED: what a recipe of code objects gave
+``tabulate``          one table of all equivalence reports
+``release_package``   bill of materials, record, provenance, signature, archive, OCI layout
+
+May import ``core``, ``build`` (the ``Stage`` record), ``asm``, ``formats``, ``checkasm`` and
+``release``. Start with ``instantiate``; ``chains`` shows how stages follow one another.
+"""

@@ -62,7 +62,7 @@ def asked_files(target: str, executions: Iterable[Execution], record: RunRecord)
     executions = tuple(executions)
     made = _made(executions)
     asked = str(PurePosixPath(target))
-    known = {*made, *(path for entry in record.entries() for path in entry.paths)}
+    known = {*made, *(path for line in record.lines() for path in line.outputs)}
     if asked in known:
         return (asked,)
     _refuse_source(target, executions)

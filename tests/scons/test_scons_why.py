@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from blake3 import blake3
 from project import ENGINE, MadeOnce, Project
+from workshop import entries
 
 from netra_build.build.explain.reasons import Reason
 from netra_build.build.record.run_record import RunRecord
@@ -63,8 +64,8 @@ def set_constant(project: Project, value: int) -> None:
 def runs_of(project: Project, build: int) -> list[tuple[str, str, tuple[Reason, ...]]]:
     """Return stage and line of every action that ran in a build, with its reasons."""
     record = RunRecord(project.path("build/work/runs.json"), RealDisk())
-    entries = [entry for entry in record.entries() if build in entry.runs]
-    return [(entry.stage, entry.line, entry.runs[build].reasons) for entry in entries]
+    ran = [entry for entry in entries(record) if build in entry.runs]
+    return [(entry.stage, entry.line, entry.runs[build].reasons) for entry in ran]
 
 
 def b3(project: Project, name: str) -> str:

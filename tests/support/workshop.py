@@ -9,6 +9,7 @@ from netra_build.build.explain.upcoming import upcoming
 from netra_build.build.explain.why import answer, upcoming_lines
 from netra_build.build.freshness.freshness import Freshness, OutputRecord
 from netra_build.build.graph.actions import Action, Graph, Place, Root, Stage
+from netra_build.build.record.run_file import Entry
 from netra_build.build.record.run_record import RunRecord
 from netra_build.build.run.execution import Execution, Folders
 from netra_build.build.run.executor import run_action
@@ -121,6 +122,12 @@ class Workshop:
         path = str(execution.folders.path(place or self.product))
         lines = answer(path, execution.runs, upcoming([execution], freshness)).lines()
         return [line.replace(f"{self.folder}/", "") for line in lines]
+
+
+def entries(record: RunRecord) -> list[Entry]:
+    """Return every entry of a record that can be read, in the order of their outputs."""
+    found = [record.entry(line.outputs[0]) for line in record.lines()]
+    return [entry for entry in found if entry is not None]
 
 
 def b3(text: str) -> str:

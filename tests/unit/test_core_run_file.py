@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from workshop import Workshop
+from workshop import Workshop, entries
 
 from netra_build.build.record.run_file import Line, State, read_state, state_bytes
 from netra_build.build.record.run_record import KEPT_BUILDS, RunRecord
@@ -60,13 +60,13 @@ def test_code_and_tools_stand_once_and_only_while_they_are_named(shop: Workshop)
 def test_what_is_gone_is_kept_for_a_while(shop: Workshop) -> None:
     middle = shop.folder / "work/mid"
     for _ in range(2, KEPT_BUILDS + 2):
-        assert {entry.stage for entry in shop.execution().runs.entries()} == {"clip", "double"}
+        assert {entry.stage for entry in entries(shop.execution().runs)} == {"clip", "double"}
         middle.write_text("x")
         execution = shop.execution()
         run_action(execution.graph.actions[-1], execution)
         middle.unlink()
         execution.runs.save()
-    assert [entry.stage for entry in shop.execution().runs.entries()] == ["double"]
+    assert [entry.stage for entry in entries(shop.execution().runs)] == ["double"]
 
 
 HEADS: list[list] = [
@@ -182,7 +182,7 @@ def test_a_first_line_that_cannot_be_used_is_no_record_and_is_written_anew(
     document = {**json.loads(first), key: "HERE"}
     damaged = json.dumps(document).replace('"HERE"', text)
     path_of(shop).write_text("\n".join([damaged, *lines]) + "\n")
-    assert RunRecord(path_of(shop), RealDisk()).entries() == ()
+    assert entries(RunRecord(path_of(shop), RealDisk())) == []
     run_last(shop)
     after = path_of(shop).read_text().splitlines()
     assert json.loads(after[0])["builds"] == 1
@@ -222,5 +222,5 @@ def test_the_rest_of_a_line_that_cannot_be_read_is_no_record_of_that_action(
     lines[number] = json.dumps({**json.loads(lines[number]), name: value})
     path_of(shop).write_text("\n".join([first, *lines]) + "\n")
     record = RunRecord(path_of(shop), RealDisk())
-    assert [entry.stage for entry in record.entries()] == ["clip"]
+    assert [entry.stage for entry in entries(record)] == ["clip"]
     assert shop.ahead() == ["netra: 0 would run, 0 may run, 1 up to date, 1 not on record"]

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from workshop import entries
 
 from netra_build.build.explain.reasons import Cause
 from netra_build.build.graph.actions import Action, Graph, Place, Root, Stage
@@ -68,5 +69,5 @@ def test_what_was_taken_over_in_part_is_no_longer_on_record(folder: Path) -> Non
     assert building.runs is not None
     building.runs.save()
     record = RunRecord(folder / "runs.json", RealDisk())
-    assert [entry.paths for entry in record.entries()] == [(f"{folder}/a", f"{folder}/b")]
+    assert [entry.paths for entry in entries(record)] == [(f"{folder}/a", f"{folder}/b")]
     assert record.entry(f"{folder}/c") is None

@@ -68,11 +68,13 @@ class RunRecord:
             line = self._lines.get(path)
             return self._state.entry(line) if line is not None else None
 
-    def entries(self) -> tuple[Entry, ...]:
-        """Return all entries, in the order of their first outputs."""
+    def lines(self) -> list[Line]:
+        """Return every action that no other has taken an output from, by their outputs."""
         with self._lock:
-            found = [self._state.entry(line) for line in self._ordered()]
-        return tuple(entry for entry in found if entry is not None)
+            lines = self._lines
+            whole = [n for n in lines.values() if all(lines.get(path) is n for path in n.outputs)]
+            unique = {line.outputs: line for line in whole}
+            return [line for _, line in sorted(unique.items())]
 
     def ask(self, folder: str, request: Json) -> None:
         """Note what was asked for, by the folder of its product; written when something ran."""
@@ -92,7 +94,7 @@ class RunRecord:
         with self._lock:
             self._asked.update(requests)
             self._forget(unlike)
-            for line in self._ordered():
+            for line in self.lines():
                 path = line.outputs[0]
                 is_beside = path not in made and path.rpartition("/")[0] in folders
                 if is_beside and line.graph in graphs:
@@ -174,7 +176,7 @@ class RunRecord:
             if not self._is_changed:
                 return
             builds = self._state.builds + self._has_run
-            kept = [line for line in self._ordered() if self._is_kept(line, builds)]
+            kept = [line for line in self.lines() if self._is_kept(line, builds)]
             state = replace(self._state, builds=builds, requests=self.requests(), lines=kept)
             self.disk.write_bytes(self.path, state_bytes(state))
             self._is_changed = False
@@ -186,14 +188,6 @@ class RunRecord:
             if line is not None:
                 for gone in line.outputs:
                     self._lines.pop(gone, None)
-
-    def _ordered(self) -> list[Line]:
-        """Return every line that no other has taken an output from, by their outputs."""
-        unique = {line.outputs: line for line in self._lines.values() if self._is_whole(line)}
-        return [line for _, line in sorted(unique.items())]
-
-    def _is_whole(self, line: Line) -> bool:
-        return all(self._lines.get(path) is line for path in line.outputs)
 
     def _is_kept(self, line: Line, builds: int) -> bool:
         is_young = line.last + KEPT_BUILDS > builds

@@ -47,8 +47,8 @@ def _from_base(target: str, here: Path, base: Path) -> str:
 
 def _executions(recorded: Recorded, target: str) -> list[Execution]:
     """Return the plans in which the target may be; of all requests if the record has no path."""
-    entries = recorded.record.entries()
-    graphs = {e.graph for e in entries if any(_is_end(path, target) for path in e.paths)}
+    lines = recorded.record.lines()
+    graphs = {n.graph for n in lines if any(_is_end(path, target) for path in n.outputs)}
     return list(recorded.executions(lambda one: not graphs or one.graph in graphs))
 
 

@@ -241,6 +241,7 @@ WRITERS = [
         {"digest": {"sha256": "0" * 64}},
         "another version of netra-build made it",
     ),
+    ("page", "Jinja2", {"uri": "pkg:pypi/Jinja2@1.0.0"}, "another version of Jinja2 made it"),
 ]
 
 
@@ -258,10 +259,13 @@ def test_what_other_versions_wrote_is_not_called_verified(
     files[PROVENANCE] = as_bytes(statement)
     files = resealed(files)
     if what == "page":
-        # The bill names our code too; whoever lies about it writes it there as well.
+        # The bill names the code too; whoever lies about it writes it there as well.
         bill = json.loads(files["sbom.cdx.json"])
-        ours = next(row for row in bill["components"] if row["bom-ref"] == "netra-build")
-        ours["hashes"][0]["content"] = "0" * 64
+        component = next(row for row in bill["components"] if row["name"] == name)
+        if "uri" in changes:
+            component |= {"version": "1.0.0", "purl": changes["uri"].lower()}
+        else:
+            component["hashes"][0]["content"] = "0" * 64
         files["sbom.cdx.json"] = as_bytes(bill)
     status, out, err = netra(
         capsys, "verify", repacked(engine_release, resealed(files), tmp_path), "--json"

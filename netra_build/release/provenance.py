@@ -85,82 +85,63 @@ def _statement(subjects: Json, origin: Origin) -> dict[str, Json]:
 
 def _materials(origin: Origin) -> list[Json]:
     """Return sources, brought objects, tools and libraries, each with digest or package URL."""
-    rows: list[Json] = [
-        {"name": name, "digest": {"sha256": sha}, "annotations": {"kind": kind}}
+    rows = [
+        _material(kind, name, digest={"sha256": sha256})
         for kind, digests in (("source", origin.sources), ("object", origin.objects))
-        for name, sha in sorted(digests.items())
+        for name, sha256 in sorted(digests.items())
     ]
-    rows += [
-        {
-            "name": name,
-            "uri": f"pkg:generic/{name}@{version}",
-            "digest": {"blake3": digest},
-            "annotations": {"kind": role, "version": version},
-        }
-        for role, name, version, digest in origin.tools
-    ]
+    for role, name, version, digest in origin.tools:
+        uri = f"pkg:generic/{name}@{version}"
+        rows.append(_material(role, name, version, uri=uri, digest={"blake3": digest}))
     ours = origin.environment["netra_build"]
-    rows.append(
-        {
-            "name": "netra-build",
-            "digest": {"sha256": ours["sha256"]},
-            "annotations": {"kind": "builder", "version": ours["version"]},
-        }
-    )
+    digest_of_ours = {"sha256": ours["sha256"]}
+    rows.append(_material("builder", "netra-build", ours["version"], digest=digest_of_ours))
     packages: Mapping[str, str] = origin.environment["packages"]
-    rows += [
-        {
-            "name": name,
-            "uri": f"pkg:pypi/{name}@{version}",
-            "annotations": {"kind": "package", "version": version},
-        }
+    return rows + [
+        _material("package", name, version, uri=f"pkg:pypi/{name}@{version}")
         for name, version in sorted(packages.items())
     ]
-    return rows
+
+
+def _material(kind: str, name: str, version: str | None = None, **identity: Json) -> Json:
+    annotations = {"kind": kind} | ({} if version is None else {"version": version})
+    return {"name": name, "annotations": annotations, **identity}
 
 
 def _origin(predicate: Mapping[str, Json]) -> Origin:
     """Return the origin that a predicate of ours was made from."""
     definition = predicate["buildDefinition"]
     given = definition["externalParameters"]
+    if given["kind"] not in FOLDER_BY_KIND:
+        raise ValueError(given["kind"])
+    if given["profile"] is None:
+        given = {key: value for key, value in given.items() if key != "profile"}
+    texts = {key: _text(value) for key, value in given.items()}
     by_kind: dict[str, list[Mapping[str, Json]]] = {}
     for row in definition["resolvedDependencies"]:
         by_kind.setdefault(row["annotations"]["kind"], []).append(row)
-    if given["kind"] not in FOLDER_BY_KIND:
-        raise ValueError(given["kind"])
-    if given["profile"] is not None:
-        _text(given["profile"])
-    asked = Asked(
-        name=_text(given["name"]),
-        version=_text(given["version"]),
-        kind=given["kind"],
-        recipe=_text(given["recipe"]),
-        profile=given["profile"],
-        builder=_text(predicate["runDetails"]["builder"]["id"]),
-    )
     chain: dict[str, str] = {}
     for role in TOOL_ROLES:
         for row in by_kind.get(role, []):
-            chain[role] = _text(row["name"])
-            chain[f"{role}_version"] = _text(row["annotations"]["version"])
+            chain[role], chain[f"{role}_version"] = _named_version(row)
             chain[f"{role}_digest"] = _text(row["digest"]["blake3"])
     (ours,) = by_kind["builder"]
-    rows = by_kind.get("package", [])
-    packages = {_text(row["name"]): _text(row["annotations"]["version"]) for row in rows}
+    version, sha256 = _named_version(ours)[1], _text(ours["digest"]["sha256"])
     return Origin(
-        asked=asked,
+        asked=Asked(**texts, builder=_text(predicate["runDetails"]["builder"]["id"])),
         sources=_digests(by_kind.get("source", [])),
         objects=_digests(by_kind.get("object", [])),
         toolchain=chain,
         environment={
             "python": _text(definition["internalParameters"]["python"]),
-            "packages": packages,
-            "netra_build": {
-                "version": _text(ours["annotations"]["version"]),
-                "sha256": _text(ours["digest"]["sha256"]),
-            },
+            "packages": dict(map(_named_version, by_kind.get("package", []))),
+            "netra_build": {"version": version, "sha256": sha256},
         },
     )
+
+
+def _named_version(row: Mapping[str, Json]) -> tuple[str, str]:
+    return _text(row["name"]), _text(row["annotations"]["version"])
 
 
 def _digests(rows: list[Mapping[str, Json]]) -> dict[str, str]:

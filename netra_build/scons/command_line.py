@@ -12,7 +12,6 @@ from netra_build.core.errors import EXIT_REFUSED, BadInput
 from netra_build.core.nearest import nearest_hint
 from netra_build.release.layout import CODE_OBJECTS, ENGINE
 from netra_build.requests import recipe_names
-from netra_build.scons.methods import library_of
 from netra_build.scons.steps import last_files
 
 VARIABLES = {
@@ -160,7 +159,7 @@ def declare_asked(env: Any, values: Mapping[str, str], targets: Sequence[str]) -
         asked += last_files(env.NetraTactic(values["tactic"], **shared, **product))
     _declare_checks(env, values, checks, shared)
     if not asked and not targets:
-        for name in recipe_names(library_of(env)):
+        for name in recipe_names(env["NETRA_CONTEXT"].library(env)):
             asked += last_files(env.NetraEngine(name, **shared, **product))
     if asked:
         env.Default(env.Alias("asked", asked))
@@ -198,7 +197,7 @@ def _reports(env: Any, values: Mapping[str, str]) -> list[Any]:
     if "recipe" in values:
         asked += env.NetraReport(values["recipe"], kind=CODE_OBJECTS, **shared)
     if not asked:
-        for name in recipe_names(library_of(env)):
+        for name in recipe_names(env["NETRA_CONTEXT"].library(env)):
             asked += env.NetraReport(name, kind=ENGINE, **shared)
     return asked
 

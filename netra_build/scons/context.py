@@ -32,7 +32,7 @@ from netra_build.build.run.execution import Execution
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput, NetraError
 from netra_build.core.stamps import Row, process_start_ns
-from netra_build.formats.library import Library
+from netra_build.formats.library import Library, open_library
 from netra_build.scons.executor import StepExecutor
 from netra_build.scons.steps import Step, node_is_done
 
@@ -71,7 +71,7 @@ class BuildContext:
         self.executions: list[Execution] = []
         self.tally = Tally()
         self.steps: list[Step] = []
-        """Every action that was context, each after what it needs."""
+        """Every action that was declared, each after what it needs."""
         self.said: list[str] = []
         """What was printed as the result of what was asked for."""
         self.input_trace = InputTrace(process_start_ns())
@@ -158,6 +158,18 @@ class BuildContext:
                 self._is_store_known = True
                 self._store = _open_store(env["NETRA_STORE"], env["NETRA_STORE_BYTES"])
             return self._store
+
+    def library(self, env: Any, root: str | None = None) -> Library:
+        """Return the library root of an environment, opened once."""
+        path = str(env.Dir(root or env["NETRA_LIBRARY_ROOT"]))
+        if path not in self.library_by_root:
+            disk = RecordingDisk(self.input_trace)
+            try:
+                self.library_by_root[path] = open_library(disk, Path(path), ())
+            except BadInput as error:
+                error.hint = "NETRA_LIBRARY_ROOT or library_root= names the kernel library"
+                raise
+        return self.library_by_root[path]
 
     def tools(self, env: Any) -> NativeToolchain:
         """Return the tool chain of the environment, looked for once."""

@@ -154,7 +154,7 @@ class StepExecutor:
         def withdraw() -> None:
             if product is not None and not product.has_begun:
                 begin()
-                product.note_begun()
+                product.has_begun = True
 
         job = replace(step.job(), decision=task.decision)
         outcome, pending = attempt(job, store, task.only, withdraw)

@@ -13,19 +13,17 @@ import SCons.Node
 import SCons.Node.Alias
 import SCons.Script
 
-from netra_build.asm.tools.tool_identity import is_binary
 from netra_build.build.cache.store import store_place
-from netra_build.build.freshness.finished import Finished, NotedDigests, write_manifest
-from netra_build.build.freshness.input_trace import RecordingEnvironment, absolute, joined
-from netra_build.build.record.tally import Counts, Ending, Tally, progress_line
-from netra_build.core.disk import RealDisk
+from netra_build.build.freshness.finished import NotedDigests
+from netra_build.build.freshness.input_trace import RecordingEnvironment
+from netra_build.build.record.tally import Counts, Tally, progress_line
 from netra_build.core.errors import EXIT_BAD_INPUT, NetraError
 from netra_build.scons.command_line import declare_asked, flag, read_variables
 from netra_build.scons.context import BuildContext
 from netra_build.scons.methods import NetraUserError
 from netra_build.scons.request import keep_request, note_running, restore_request
 from netra_build.scons.steps import node_is_done
-from netra_build.scons.up_to_date import BUILD, UpToDateCheck
+from netra_build.scons.up_to_date import UpToDateCheck
 
 KNOWN_STATUSES = (1, 2, 3, 4, 5, 70)
 
@@ -100,7 +98,7 @@ def finish(env: Any, check: UpToDateCheck, has_failed: bool) -> None:
     context: BuildContext = env["NETRA_CONTEXT"]
     moment_ns = time.time_ns()
     if check.is_usable and not has_failed and _is_done(check.targets or ["asked"]):
-        _write_manifest(env, check, moment_ns)
+        keep_request(env, check, moment_ns)
     context.finish()
     for note in context.notes:
         print(f"netra: {note}")
@@ -111,37 +109,6 @@ def finish(env: Any, check: UpToDateCheck, has_failed: bool) -> None:
 def _is_done(targets: Sequence[str]) -> bool:
     nodes = [SCons.Node.Alias.default_ans.lookup(target) for target in targets]
     return all(node is not None and node_is_done(node) for node in nodes)
-
-
-def _write_manifest(env: Any, check: UpToDateCheck, moment_ns: int) -> None:
-    """Note the request as finished; nothing is noted if an output is not what was written."""
-    context: BuildContext = env["NETRA_CONTEXT"]
-    confirmed = context.confirmed()
-    if confirmed is None or not _is_all_known_by_files(context):
-        return
-    finished = Finished(
-        input_trace=joined(context.input_trace, context.system_trace),
-        started_ns=context.input_trace.started_ns,
-        moment_ns=moment_ns,
-        base=absolute(".") + "/",
-        outputs=confirmed.outputs,
-        products={folder: names for folder, _, names in context.traced_products()},
-        is_shared=not context.has_path_tools,
-        said=[*context.said, *(f"netra: {note}" for note in context.notes)],
-        noted=context.noted,
-    )
-    try:
-        is_whole = not write_manifest(RealDisk(), BUILD, check.request, finished)
-        if is_whole and (context.tally.count(Ending.RAN) or context.tally.count(Ending.RESTORED)):
-            keep_request(env, check, finished, confirmed.actions)
-    except NetraError:
-        return  # a disk that is full or read-only: the next run decides without it
-
-
-def _is_all_known_by_files(context: BuildContext) -> bool:
-    """Tell whether files alone decide what the tools do: a script may start anything."""
-    programs = context.toolchain.programs().values() if context.toolchain is not None else ()
-    return all(is_binary(program.path) for program in programs)
 
 
 def exit_status(failure: Any) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from inspect import signature
 from os.path import normpath
@@ -14,7 +14,7 @@ import SCons.Errors
 
 from netra_build import __version__, requests
 from netra_build.build.freshness.freshness import OutputRecord
-from netra_build.build.freshness.input_trace import RecordingDisk, absolute
+from netra_build.build.freshness.input_trace import absolute
 from netra_build.build.graph.actions import Graph, Root
 from netra_build.build.run.execution import Execution, Folders
 from netra_build.core.canonical_json import Json
@@ -22,7 +22,7 @@ from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput, NetraError
 from netra_build.core.nearest import nearest_hint
 from netra_build.core.processes import collector_paused
-from netra_build.formats.library import Library, open_library
+from netra_build.formats.library import Library
 from netra_build.release.layout import CODE_OBJECTS, ENGINE
 from netra_build.releasing import ReleaseRequest, plan_release, plan_report
 from netra_build.scons.context import BuildContext
@@ -137,20 +137,6 @@ def netra_numerics(env: Any, seeds: Sequence[int], **options: Any) -> list[Any]:
     return _declare(env, requests.numerics_graph, "", options, ("numerics", None))
 
 
-def library_of(env: Any, root: str | None = None) -> Library:
-    """Return the library root of an environment, opened once."""
-    path = str(env.Dir(root or env["NETRA_LIBRARY_ROOT"]))
-    known: dict[str, Library] = env["NETRA_CONTEXT"].library_by_root
-    if path not in known:
-        disk = RecordingDisk(env["NETRA_CONTEXT"].input_trace)
-        try:
-            known[path] = open_library(disk, Path(path), ())
-        except BadInput as error:
-            error.hint = "NETRA_LIBRARY_ROOT or library_root= names the kernel library"
-            raise
-    return known[path]
-
-
 def _declare(
     env: Any,
     plan: Callable[..., Graph],
@@ -169,7 +155,8 @@ def _declare(
     try:
         _refuse_other_folder(env)
         _refuse_unknown(plan, options)
-        library = library_of(env, root)
+        context: BuildContext = env["NETRA_CONTEXT"]
+        library = context.library(env, root)
         with collector_paused():
             graph = plan(library, **options)
         build = env["NETRA_BUILD"]
@@ -182,7 +169,6 @@ def _declare(
             _refuse_expansion(out)
         if execution.product is not None:
             execution.product.refuse_foreign()
-        context: BuildContext = env["NETRA_CONTEXT"]
         _refuse_mixing(execution)
         _refuse_replacing(execution, context.record(env))
         context.executions.append(execution)
@@ -232,14 +218,17 @@ def _refuse_unknown(plan: Callable[..., Graph], options: Mapping[str, Any]) -> N
     known = known_options(plan)
     for name in options:
         if name not in known:
-            hint = nearest_hint(name, known | SHARED_OPTIONS)
-            raise BadInput(f'unknown option "{name}"', location="SConstruct", hint=hint)
+            raise _unknown("option", name, known | SHARED_OPTIONS)
 
 
 def _refuse_unknown_kind(kind: str) -> None:
     if kind not in PRODUCTS:
-        hint = nearest_hint(str(kind), PRODUCTS)
-        raise NetraUserError(BadInput(f'unknown kind "{kind}"', location="SConstruct", hint=hint))
+        raise NetraUserError(_unknown("kind", kind, PRODUCTS))
+
+
+def _unknown(what: str, name: object, known: Iterable[str]) -> BadInput:
+    hint = nearest_hint(str(name), known)
+    return BadInput(f'unknown {what} "{name}"', location="SConstruct", hint=hint)
 
 
 def known_options(plan: Callable[..., Graph]) -> set[str]:

@@ -1,12 +1,13 @@
-"""Restore a whole request from the store before its graph is context, and keep what others can."""
+"""Restore a whole request from the store before its graph is declared; keep what others can."""
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from netra_build.asm.tools.tool_identity import is_binary
 from netra_build.build.cache.request_trace import (
     Made,
     TracedProduct,
@@ -26,10 +27,12 @@ from netra_build.build.freshness.input_trace import (
     note_loaded_code,
 )
 from netra_build.build.freshness.up_to_date import request_key
+from netra_build.build.record.tally import Ending
 from netra_build.core.canonical_json import Json, plain_canonical_bytes
 from netra_build.core.digests import blake3_hex
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import NetraError
+from netra_build.core.stamps import Row
 from netra_build.scons.context import BuildContext
 from netra_build.scons.up_to_date import BUILD, UpToDateCheck
 
@@ -56,7 +59,12 @@ def restore_request(env: Any, check: UpToDateCheck) -> Made | None:
             written = restore(trace.made, base, store)
             if written is not None:
                 _note(env, trace.made, written)
-                _remember(context, check, trace.made, input_trace, written)
+                moment_ns, outputs = time.time_ns(), confirmed(written)
+                if outputs is not None:
+                    made = trace.made
+                    folders = {absolute(product.folder): product.names for product in made.products}
+                    shown = context, input_trace, moment_ns, outputs, folders, made.said
+                    write_manifest(RealDisk(), BUILD, check.request, _finished(*shown))
                 return trace.made
         except NetraError:
             continue
@@ -78,40 +86,53 @@ def _note(env: Any, made: Made, written: dict[str, str]) -> None:
         record.note_action(names, digest)
 
 
-def _remember(
+def _finished(
     context: BuildContext,
-    check: UpToDateCheck,
-    made: Made,
     input_trace: InputTrace,
-    written: dict[str, str],
-) -> None:
-    """Write the manifest of what was restored."""
-    moment_ns = time.time_ns()
-    outputs = confirmed(written)
-    if outputs is None:
-        return
-    products = {absolute(product.folder): product.names for product in made.products}
-    finished = Finished(
+    moment_ns: int,
+    outputs: Mapping[str, Row],
+    products: Mapping[str, Iterable[str]],
+    said: Sequence[str],
+) -> Finished:
+    return Finished(
         input_trace=joined(input_trace, context.system_trace),
         started_ns=input_trace.started_ns,
         moment_ns=moment_ns,
         base=absolute(".") + "/",
         outputs=outputs,
         products=products,
-        said=made.said,
+        said=said,
         is_shared=not context.has_path_tools,
         noted=context.noted,
     )
-    write_manifest(RealDisk(), BUILD, check.request, finished)
 
 
-def keep_request(
+def keep_request(env: Any, check: UpToDateCheck, moment_ns: int) -> None:
+    """Note a request as finished: for the next run here, and in the store for any other checkout.
+
+    Nothing is noted if an output is not what was written, or more than files decides what the
+    tools do. ``moment_ns`` is when the build ended.
+    """
+    context: BuildContext = env["NETRA_CONTEXT"]
+    outcome = context.confirmed()
+    if outcome is None or not _is_all_known_by_files(context):
+        return
+    traced = context.traced_products()
+    products = {folder: names for folder, _, names in traced}
+    said = [*context.said, *(f"netra: {note}" for note in context.notes)]
+    finished = _finished(context, context.input_trace, moment_ns, outcome.outputs, products, said)
+    try:
+        is_whole = not write_manifest(RealDisk(), BUILD, check.request, finished)
+        if is_whole and (context.tally.count(Ending.RAN) or context.tally.count(Ending.RESTORED)):
+            _keep_trace(env, check, finished, outcome.actions)
+    except NetraError:
+        return  # a disk that is full or read-only: the next run decides without it
+
+
+def _keep_trace(
     env: Any, check: UpToDateCheck, finished: Finished, actions: Sequence[tuple[str, int]]
 ) -> None:
-    """Keep the trace of a finished request in the store, if there is one to keep it in.
-
-    ``actions`` are those of ``Confirmed``.
-    """
+    """Keep the trace of a finished request in the store; ``actions`` are those of ``Confirmed``."""
     context: BuildContext = env["NETRA_CONTEXT"]
     store, key = context.store(env), _key(check)
     if store is None or not key:
@@ -125,6 +146,12 @@ def keep_request(
     trace = trace_of(context.input_trace, base, _code(env), *made)
     if trace is not None:
         keep_trace(store, key, trace, base, RealDisk())
+
+
+def _is_all_known_by_files(context: BuildContext) -> bool:
+    """Tell whether files alone decide what the tools do: a script may start anything."""
+    programs = context.toolchain.programs().values() if context.toolchain is not None else ()
+    return all(is_binary(program.path) for program in programs)
 
 
 def note_running(context: BuildContext) -> None:

@@ -60,7 +60,7 @@ class Step(SCons.Executor.Executor):  # type: ignore[misc]
         self.must_run = must_run
         self.decision: Decision | None = None
         self.number = -1
-        """Its place among all steps that were context."""
+        """Its place among all steps that were declared."""
         self.is_restored = False
         self._targets: list[Any] = []
         self._sources: list[Any] = []
@@ -90,9 +90,7 @@ class Step(SCons.Executor.Executor):  # type: ignore[misc]
         """Return the nodes of all outputs."""
         return self._targets
 
-    def get_action_targets(self) -> list[Any]:
-        """Return the nodes of all outputs."""
-        return self._targets
+    get_action_targets = get_all_targets
 
     def get_all_children(self) -> list[Any]:
         """Return what has to be looked at first: the inputs, and what a user's script adds."""
@@ -131,7 +129,7 @@ class Step(SCons.Executor.Executor):  # type: ignore[misc]
         self._has_to_run, self.decision = None, None
         self.freshness.look_again((*self.input_paths, *self.output_paths))
         if self.execution.product is not None:
-            self.execution.product.begin_anew()
+            self.execution.product.has_begun = False
         self.env["NETRA_CONTEXT"].executor.end_workers()
 
     def job(self) -> Job:
@@ -231,7 +229,12 @@ class StepFile(SCons.Node.FS.File):  # type: ignore[misc]
         """Look for nothing: an action declares all that it reads."""
 
     def make_ready(self) -> None:
-        """Do nothing: no signature is taken apart."""
+        """Do nothing: no signature is taken apart or stored, no little kept thing is given up.
+
+        Outputs are in the store already, from before anybody could alter the files.
+        """
+
+    visited = release_target_info = push_to_cache = make_ready
 
     def prepare(self) -> None:
         """Refuse what a user's script made it depend on and is not there; keep the old file."""
@@ -255,12 +258,6 @@ class StepFile(SCons.Node.FS.File):  # type: ignore[misc]
             self.executor.freshness.mark_unknown([str(self)])
         self.clear_memoized_values()
 
-    def visited(self) -> None:
-        """Store nothing."""
-
-    def release_target_info(self) -> None:
-        """Keep everything: it is little."""
-
     def retrieve_from_cache(self) -> bool:
         """Restore the files of the step from our store, by its action digest.
 
@@ -276,9 +273,6 @@ class StepFile(SCons.Node.FS.File):  # type: ignore[misc]
     def get_cachedir_csig(self) -> str:
         """Return the BLAKE3 of the file; a cache of the user's does not have it."""
         return self.get_csig()
-
-    def push_to_cache(self) -> None:
-        """Do nothing: the store has it already, from before anybody could alter the file."""
 
     def explain(self) -> str:
         """Return the text of ``--debug=explain``: the reasons that are recorded, too."""

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pickle
 from pathlib import Path
 
 import pytest
 
-from netra_build.build.freshness.input_trace import InputTrace, absolute, absolute_names
+from netra_build.build.freshness.input_trace import absolute, absolute_names
 
 
 @pytest.mark.parametrize(
@@ -40,18 +39,3 @@ def test_names_in_the_top_folder_begin_with_one_slash(monkeypatch: pytest.Monkey
     monkeypatch.chdir("/")
     assert absolute("a/b") == "/a/b"
     assert absolute_names(["a/b"]) == ["/a/b"]
-
-
-def test_looks_can_be_sent_to_another_process(tmp_path: Path) -> None:
-    input_trace = InputTrace(7)
-    input_trace.saw_file(str(tmp_path), "f" * 64)
-    input_trace.got_answer("exists", "/x", False)
-    again = pickle.loads(pickle.dumps(input_trace))
-    assert (again.started_ns, again.files, again.answers) == (
-        7,
-        input_trace.files,
-        input_trace.answers,
-    )
-    again.got_answer("exists", "/x", True)
-    assert again.unsteady == {"/x"}
-    assert input_trace.unsteady == set()

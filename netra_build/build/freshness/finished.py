@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -171,21 +171,14 @@ def _input(path: str, stamp: Stamp | None, finished: Finished) -> Row:
         if digest is None or _hashed(path) != digest:
             raise Unsteady(f'"{path}" changed while the build ran, or right before')
         return stamp, digest
-    return stamp, digest or finished.noted.digest(path, stamp) or _settled(path)
+    # One that is old enough is known by its state.
+    return stamp, digest or finished.noted.digest(path, stamp) or _hashed(path, file_digest)
 
 
-def _settled(path: str) -> str:
-    """Return the digest of a file that is old enough to be known by its state."""
+def _hashed(path: str, read: Callable[[str], str] = hash_file) -> str:
     try:
-        return file_digest(path)
-    except NetraError:
-        raise Unsteady(f'"{path}" cannot be read') from None
-
-
-def _hashed(path: str) -> str:
-    try:
-        return hash_file(path)
-    except OSError:
+        return read(path)
+    except (OSError, NetraError):
         raise Unsteady(f'"{path}" cannot be read') from None
 
 

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import os
 import sys
-import threading
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 from netra_build.build.digests.code_digest import PACKAGE_FOLDER
 from netra_build.build.digests.distributions import DISTRIBUTION_BY_IMPORT, plain_name
@@ -25,7 +23,7 @@ Listing = tuple[str, str | None, tuple[str, ...]]
 
 
 class InputTrace:
-    """What was looked at, by absolute path; safe to use from several threads."""
+    """What was looked at, by absolute path; to be used by one thread."""
 
     def __init__(self, started_ns: int = 0) -> None:
         self.started_ns = started_ns
@@ -40,40 +38,28 @@ class InputTrace:
         """Environment variables that were asked for."""
         self.unsteady: set[str] = set()
         """What was seen in two states."""
-        self._lock = threading.Lock()
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return all but the lock, which is of no use to another process."""
-        return {name: value for name, value in vars(self).items() if name != "_lock"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state)
-        self._lock = threading.Lock()
 
     def saw_file(self, path: str, digest: str | None = None) -> None:
         """Remember that the contents of a file matter, and which they were if they were read."""
         stamp = stamp_of(path)
         if digest is None and path not in self.files:
             digest = self._digest_of_young(path, stamp)
-        with self._lock:
-            first_stamp, first_digest = self.files.get(path, (stamp, digest))
-            if first_stamp != stamp or (first_digest and digest and first_digest != digest):
-                self.unsteady.add(path)
-            self.files[path] = (first_stamp, first_digest or digest)
+        first_stamp, first_digest = self.files.get(path, (stamp, digest))
+        if first_stamp != stamp or (first_digest and digest and first_digest != digest):
+            self.unsteady.add(path)
+        self.files[path] = (first_stamp, first_digest or digest)
 
     def got_answer(self, kind: str, path: str, answer: bool) -> None:
         """Remember the answer to a question about a path."""
-        with self._lock:
-            if self.answers.setdefault((kind, path), answer) != answer:
-                self.unsteady.add(path)
+        if self.answers.setdefault((kind, path), answer) != answer:
+            self.unsteady.add(path)
 
     def saw_listing(
         self, folder: str, suffix: str | None, names: tuple[str, ...], skipped: tuple[str, ...] = ()
     ) -> None:
         """Remember which files lie below a folder; without a suffix all that lies there."""
-        with self._lock:
-            if self.listings.setdefault((folder, suffix, skipped), names) != names:
-                self.unsteady.add(folder)
+        if self.listings.setdefault((folder, suffix, skipped), names) != names:
+            self.unsteady.add(folder)
 
     def _digest_of_young(self, path: str, stamp: Stamp | None) -> str | None:
         if stamp is None or not is_recent(stamp[1], stamp[2], self.started_ns):

@@ -7,7 +7,7 @@ make.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
@@ -152,16 +152,6 @@ class Graph:
         """Return the inputs that no action makes, sorted."""
         used = {place for action in self.actions for _, place in action.inputs}
         return tuple(sorted(used - set(self.producers)))
-
-
-def join_graphs(name: str, graphs: Iterable[Graph]) -> Graph:
-    """Return one graph with the actions of all, each distinct action once."""
-    seen: dict[tuple[Place, ...], Action] = {}
-    for graph in graphs:
-        for action in graph.actions:
-            key = tuple(place for _, place in action.outputs)
-            seen.setdefault(key, action)
-    return Graph(name, tuple(seen.values()))
 
 
 def check_graph(graph: Graph) -> None:

@@ -69,7 +69,8 @@ class Product:
         """A build may be making one of them while another of its threads takes away the rest."""
         self.disk = disk
         self._lock = threading.Lock()
-        self._has_begun = False
+        self.has_begun = False
+        """Whether this build has withdrawn the seal, here or in another process."""
         self.has_withdrawn = False
         """Whether there was a seal when this build began."""
         self._read: dict[tuple[str, str], frozenset[str]] = {}
@@ -114,7 +115,7 @@ class Product:
     def begin(self) -> None:
         """Withdraw the seal and remove what the former product alone had; done once a build."""
         with self._lock:
-            if self._has_begun:
+            if self.has_begun:
                 return
             stale = (self._known_names() or frozenset()) - self.names
             journal = {"format": JOURNAL_FORMAT, "files": sorted(self.names)}
@@ -125,20 +126,7 @@ class Product:
             self.disk.write_bytes(self.folder / JOURNAL, plain_canonical_bytes(journal))
             self.has_withdrawn = self.disk.is_file(self.folder / self.seal)
             self.disk.remove(self.folder / self.seal)
-            self._has_begun = True
-
-    @property
-    def has_begun(self) -> bool:
-        """Tell whether this build has withdrawn the seal."""
-        return self._has_begun
-
-    def begin_anew(self) -> None:
-        """Say that another build begins, which withdraws the seal for itself."""
-        self._has_begun = False
-
-    def note_begun(self) -> None:
-        """Say that another process of this build has withdrawn the seal."""
-        self._has_begun = True
+            self.has_begun = True
 
     def extra_names(self) -> tuple[str, ...]:
         """Return what lies in a folder of its own without being part of the product."""

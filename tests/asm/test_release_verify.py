@@ -259,13 +259,12 @@ def test_what_other_versions_wrote_is_not_called_verified(
     files[PROVENANCE] = as_bytes(statement)
     files = resealed(files)
     if what == "page":
-        # The bill names the code too; whoever lies about it writes it there as well.
+        # The bill names the code too, and lies as well.
         bill = json.loads(files["sbom.cdx.json"])
         component = next(row for row in bill["components"] if row["name"] == name)
-        if "uri" in changes:
-            component |= {"version": "1.0.0", "purl": changes["uri"].lower()}
-        else:
-            component["hashes"][0]["content"] = "0" * 64
+        lies = {"version": "1.0.0", "purl": changes.get("uri", "").lower()}
+        hashes = [{"alg": "SHA-256", "content": "0" * 64}]
+        component |= lies if "uri" in changes else {"hashes": hashes}
         files["sbom.cdx.json"] = as_bytes(bill)
     status, out, err = netra(
         capsys, "verify", repacked(engine_release, resealed(files), tmp_path), "--json"

@@ -57,17 +57,14 @@ def kernel_instructions(kernel: Kernel, disassembly: Disassembly) -> tuple[Instr
 
 def build_flow(kernel: Kernel, disassembly: Disassembly) -> tuple[Flow, list[Finding]]:
     """Return the control flow graph of a kernel and the findings about its edges."""
-    instructions = kernel_instructions(kernel, disassembly)
-    effects = tuple(decode_effects(instruction) for instruction in instructions)
-    index_by_address = {i.address: number for number, i in enumerate(instructions)}
-    builder = _Builder(kernel.symbol, instructions, effects, index_by_address)
-    entries = builder.entry_indices(kernel)
+    builder = _Builder(kernel, disassembly)
+    entries = builder.entry_indices()
     successors = builder.follow(entries)
     blocks, number_by_start = _blocks(sorted(successors), successors, entries)
     flow = Flow(
         kernel=kernel.symbol,
-        instructions=instructions,
-        effects=effects,
+        instructions=builder.instructions,
+        effects=builder.effects,
         blocks=blocks,
         entries=tuple(number_by_start[entry] for entry in entries),
         reachable=tuple(sorted(successors)),
@@ -84,32 +81,22 @@ def branch_target(instruction: Instruction) -> int:
 class _Builder:
     """Walks from the entries and notes edges that lead nowhere."""
 
-    def __init__(
-        self,
-        kernel: str,
-        instructions: tuple[Instruction, ...],
-        effects: tuple[Effects, ...],
-        index_by_address: dict[int, int],
-    ) -> None:
+    def __init__(self, kernel: Kernel, disassembly: Disassembly) -> None:
         self.kernel = kernel
-        self.instructions = instructions
-        self.effects = effects
-        self.index_by_address = index_by_address
+        self.instructions = kernel_instructions(kernel, disassembly)
+        self.effects = tuple(decode_effects(one) for one in self.instructions)
+        self.index_by_address = {one.address: at for at, one in enumerate(self.instructions)}
         self.findings: list[Finding] = []
 
-    def entry_indices(self, kernel: Kernel) -> tuple[int, ...]:
-        addresses = [kernel.entry_address]
-        if kernel.descriptor.kernarg_preload_length:
-            addresses.append(kernel.entry_address + PRELOAD_ENTRY_BYTES)
+    def entry_indices(self) -> tuple[int, ...]:
+        addresses = [self.kernel.entry_address]
+        if self.kernel.descriptor.kernarg_preload_length:
+            addresses.append(addresses[0] + PRELOAD_ENTRY_BYTES)
         found = []
         for address in addresses:
             index = self.index_by_address.get(address)
             if index is None:
-                self.findings.append(
-                    make_finding(
-                        "falls-off-end", self.kernel, f"no instruction at entry {address:#x}"
-                    )
-                )
+                self._note("falls-off-end", f"no instruction at entry {address:#x}")
             else:
                 found.append(index)
         return tuple(dict.fromkeys(found))
@@ -158,8 +145,9 @@ class _Builder:
             return ()
         return (following,)
 
-    def _note(self, rule: str, message: str, index: int) -> None:
-        self.findings.append(make_finding(rule, self.kernel, message, self.instructions[index]))
+    def _note(self, rule: str, message: str, index: int | None = None) -> None:
+        place = None if index is None else self.instructions[index]
+        self.findings.append(make_finding(rule, self.kernel.symbol, message, place))
 
 
 def _blocks(

@@ -9,7 +9,7 @@ needs it on both counters. A full counter stalls the wavefront, which retires by
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from netra_build.asm.objects.disassembly import Instruction
 from netra_build.checkasm.hazards.effects import Effects
@@ -39,8 +39,7 @@ State = dict[int, int]
 ``OUT_OF_ORDER``."""
 
 
-@dataclass(frozen=True)
-class WaitCounts:
+class WaitCounts(NamedTuple):
     """The counts of one ``s_waitcnt``; the largest value of a counter means no wait."""
 
     vmcnt: int
@@ -80,8 +79,7 @@ class _Walker:
     def _step(self, index: int, pending: _Pending) -> None:
         effects = self.flow.effects[index]
         if effects.kind == "wait":
-            counts = wait_counts(self.flow.instructions[index])
-            for counter, count in ((VM, counts.vmcnt), (LGKM, counts.lgkmcnt)):
+            for counter, count in enumerate(wait_counts(self.flow.instructions[index])):
                 if count < COUNTER_MAX[counter]:
                     pending.retire(counter, count)
             return

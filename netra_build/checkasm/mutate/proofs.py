@@ -20,8 +20,7 @@ from netra_build.checkasm.hazards.waits import (
     COUNTER_MAX,
     COUNTERS_BY_KIND,
     IN_ORDER,
-    LGKM,
-    VM,
+    WaitCounts,
     wait_counts,
 )
 from netra_build.checkasm.mutate.intervals import Bounds, scalar_steps
@@ -84,8 +83,7 @@ def prove_ordering(clean: Clean, mutant: Mutant) -> str:
     number = clean.instruction_of(mutant.index)
     if mutant.kind not in (WAIT_DELETE, WAIT_WEAKEN) or number is None:
         return ""
-    counts = wait_counts(clean.flow.instructions[number])
-    waits = {VM: counts.vmcnt, LGKM: counts.lgkmcnt}
+    waits = wait_counts(clean.flow.instructions[number])
     covered = [
         index
         for (index, counter), _ in clean.outstanding.get(number, {}).items()
@@ -163,8 +161,7 @@ def outstanding_at_waits(flow: Flow) -> dict[int, Ages]:
         for index in range(block.start, block.end):
             if flow.effects[index].kind == "wait":
                 found[index] = dict(ages)
-                counts = wait_counts(flow.instructions[index])
-                _retire(ages, {VM: counts.vmcnt, LGKM: counts.lgkmcnt}, flow)
+                _retire(ages, wait_counts(flow.instructions[index]), flow)
             else:
                 _issue(ages, index, flow.effects[index])
         return ages
@@ -174,7 +171,7 @@ def outstanding_at_waits(flow: Flow) -> dict[int, Ages]:
     return found
 
 
-def _retire(ages: Ages, counts: dict[int, int], flow: Flow) -> None:
+def _retire(ages: Ages, counts: WaitCounts, flow: Flow) -> None:
     for key in list(ages):
         index, counter = key
         is_ordered = flow.effects[index].kind in IN_ORDER

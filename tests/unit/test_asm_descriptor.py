@@ -1,4 +1,4 @@
-"""Kernel descriptors: every field at its bit, derived values, differences by name."""
+"""Kernel descriptors: every field at its bit, and derived values."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import struct
 
 import pytest
 
-from netra_build.asm.objects.descriptor import FIELDS, first_difference, read_descriptor
+from netra_build.asm.objects.descriptor import FIELDS, read_descriptor
 from netra_build.core.errors import BadInput
 
 # The two descriptors of tests/unit/asm_samples/two_kernels.s, as llvm-mc 22.1.8 encodes them.
@@ -93,18 +93,6 @@ def test_every_flipped_bit_shows_as_one_field():
         other = read_descriptor(whole.to_bytes(64, "little"), "k")
         changed = {n for n, v in other.fields().items() if v != base.fields()[n]}
         assert changed == {field.name}
-
-
-def test_the_first_difference_is_named():
-    first, second = read_descriptor(FIRST, "a"), read_descriptor(SECOND, "b")
-    assert first_difference(first, first) is None
-    assert first_difference(first, second) == "group_segment_fixed_size: 512 against 0"
-    moved = read_descriptor(FIRST[:16] + bytes(8) + FIRST[24:], "c")
-    assert first_difference(first, moved) is None
-    raw = bytearray(FIRST)
-    raw[50] &= ~0x80
-    changed = read_descriptor(bytes(raw), "d")
-    assert first_difference(first, changed) == "ieee_mode: 1 against 0"
 
 
 def test_a_wrong_size_is_refused():

@@ -32,7 +32,6 @@ from netra_build.core.errors import BadInput
 
 MAX_OBJECT_BYTES = 64 * 1024 * 1024
 MAX_SECTIONS = 1024
-MAX_SYMBOLS = 65536
 MAX_SECTIONS = 1024
 MACH_GFX950 = 0x4F
 

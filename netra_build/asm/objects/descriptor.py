@@ -214,15 +214,6 @@ def read_descriptor(raw: bytes, location: str) -> KernelDescriptor:
     return KernelDescriptor(bytes(raw), *chosen)
 
 
-def first_difference(left: KernelDescriptor, right: KernelDescriptor) -> str | None:
-    """Return ``FIELD: L against R`` for the first field that differs, entry offset left out."""
-    ours, theirs = left.fields(), right.fields()
-    for field in FIELDS:
-        if field.name != "entry_byte_offset" and ours[field.name] != theirs[field.name]:
-            return f"{field.name}: {ours[field.name]} against {theirs[field.name]}"
-    return None
-
-
 def _decode_bits(raw: bytes) -> dict[str, int]:
     whole = int.from_bytes(raw, "little")
     result = {name: whole >> bit & mask for name, bit, mask in _MASKS}

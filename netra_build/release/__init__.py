@@ -11,7 +11,7 @@ In reading order:
 ``record``
     ``RELEASE.json``: what was proven of the product, the digest of every file; and the lock that
     refuses a product that is not pinned, whole, proven and checked.
-``sbom``, ``provenance``, ``envelope``
+``sbom``, ``provenance``
     The bill of materials (CycloneDX), the statement about every file (in-toto, SLSA), and the
     statement signed (DSSE, Ed25519).
 ``ustar``, ``archive``

@@ -9,10 +9,9 @@ from typing import Any
 
 from netra_build.build.graph.actions import Inputs, Outputs, Parameters, Stage
 from netra_build.release.archive import Package, settings, write_archive
-from netra_build.release.envelope import sign
 from netra_build.release.oci import oci_files
 from netra_build.release.origin import content_of, origin_of
-from netra_build.release.provenance import provenance_bytes
+from netra_build.release.provenance import provenance_bytes, sign
 from netra_build.release.record import record_bytes, refuse_unready, release_record
 from netra_build.release.sbom import sbom_bytes
 from netra_build.release.ustar import ustar_pieces

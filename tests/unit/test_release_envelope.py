@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from netra_build.core.errors import BadInput, NetraError
-from netra_build.release.envelope import check_signature, read_envelope, sign
+from netra_build.release.provenance import check_signature, read_envelope, sign
 
 
 def private_pem(key: object) -> bytes:

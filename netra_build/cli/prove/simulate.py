@@ -72,7 +72,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _launch(options: argparse.Namespace) -> Outcome:
     from netra_build.asm.objects.code_object import read_code_object
-    from netra_build.checkasm.model.inputs import read_arguments, read_sizes
+    from netra_build.checkasm.model.arguments import read_arguments, read_sizes
     from netra_build.checkasm.model.launch import DEFAULT_BUDGET, Options, prepare
 
     label = str(options.hsaco)
@@ -98,7 +98,7 @@ def _only_kernel(kernels: tuple[object, ...], label: str) -> str:
 
 
 def _write_outputs(options: argparse.Namespace, outcome: Outcome) -> None:
-    from netra_build.checkasm.model.inputs import saved
+    from netra_build.checkasm.model.arguments import saved
 
     for word in options.output:
         name, _, file_name = word.partition("=")

@@ -19,12 +19,11 @@ from netra_build.formats.library import Library, open_library
 from netra_build.inspect.report.make_report import page_bytes
 from netra_build.inspect.validate.package import Finding, Means, verify_package
 from netra_build.release.archive import Package
-from netra_build.release.envelope import MAX_KEY_BYTES
 from netra_build.release.environment import environment_of
 from netra_build.release.layout import PAGE
 from netra_build.release.oci import open_package
 from netra_build.release.origin import Origin, product_files
-from netra_build.release.provenance import read_provenance
+from netra_build.release.provenance import MAX_KEY_BYTES, read_provenance
 from netra_build.releasing import SCORES
 
 HELP = "verify a release package: signature, every digest and every claim"

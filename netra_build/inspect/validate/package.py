@@ -16,7 +16,6 @@ from netra_build.formats.library import Library
 from netra_build.inspect.validate.engine import ValidationOptions, verify_engine
 from netra_build.inspect.validate.result import verify_result
 from netra_build.release.archive import Package
-from netra_build.release.envelope import check_signature, read_envelope
 from netra_build.release.environment import environment_of
 from netra_build.release.kernels import kernel_rows, read_as_ours
 from netra_build.release.layout import (
@@ -31,7 +30,7 @@ from netra_build.release.layout import (
     top_folder,
 )
 from netra_build.release.origin import Origin, product_files
-from netra_build.release.provenance import read_provenance, subjects
+from netra_build.release.provenance import check_signature, read_envelope, read_provenance, subjects
 from netra_build.release.record import read_record, refuse_unready, release_record
 from netra_build.release.sbom import sbom_bytes
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import NoReturn
 
 from netra_build.core.canonical_json import Json, lower
 from netra_build.core.errors import BadInput
@@ -154,110 +153,94 @@ def _read_operation(fields: Fields) -> Operation:
 
 def check_graph(graph: Graph, location: str) -> None:
     """Check names, aliases, the boundary and the order of production; raise ``BadInput``."""
-    _Checker(graph, location).run()
+    rules = (_name_faults, _alias_faults, _reference_faults, _boundary_faults, _production_faults)
+    for rule in rules:
+        for fact in rule(graph):
+            raise BadInput(fact, location=location)
 
 
-class _Checker:
-    """One pass over a graph; the sets it fills are shared by its rules."""
+def _name_faults(graph: Graph) -> Iterator[str]:
+    for word, items in (("tensors", graph.tensors), ("operations", graph.operations)):
+        twice = first_repeated(item.name for item in items)
+        if twice is not None:
+            yield f'two {word} are named "{twice}"'
 
-    def __init__(self, graph: Graph, location: str) -> None:
-        self.graph = graph
-        self.location = location
-        self.views: dict[str, list[str]] = {}
 
-    def run(self) -> None:
-        """Apply every rule in the published order."""
-        self._names()
-        self._aliases()
-        self._references()
-        self._boundary()
-        self._production()
+def _alias_faults(graph: Graph) -> Iterator[str]:
+    for tensor in graph.tensors:
+        if tensor.alias_of is None:
+            continue
+        view = f'tensor "{tensor.name}"'
+        target = graph.tensor_by_name.get(tensor.alias_of)
+        if tensor.alias_of == tensor.name:
+            yield f"{view} is an alias of itself"
+        elif target is None:
+            yield f'{view} is an alias of the unknown tensor "{tensor.alias_of}"'
+        elif tensor.role != "temporary" or target.role != "temporary":
+            yield f"{view} is an alias, which only temporary tensors may be"
+        elif tensor.persistent or target.persistent or target.alias_of is not None:
+            yield f'{view} has the illegal alias target "{target.name}"'
+        elif (tensor.dtype, tensor.layout) != (target.dtype, target.layout):
+            yield f"{view} changes the data type or layout of its alias target"
 
-    def _refuse(self, fact: str) -> NoReturn:
-        raise BadInput(fact, location=self.location)
 
-    def _names(self) -> None:
-        for word, items in (("tensors", self.graph.tensors), ("operations", self.graph.operations)):
-            twice = first_repeated(item.name for item in items)
-            if twice is not None:
-                self._refuse(f'two {word} are named "{twice}"')
+def _reference_faults(graph: Graph) -> Iterator[str]:
+    for operation in graph.operations:
+        for name in operation.inputs + operation.outputs:
+            if name not in graph.tensor_by_name:
+                yield f'operation "{operation.name}" uses the unknown tensor "{name}"'
 
-    def _aliases(self) -> None:
-        tensors = self.graph.tensor_by_name
-        for tensor in self.graph.tensors:
-            if tensor.alias_of is None:
-                continue
-            view = f'tensor "{tensor.name}"'
-            target = tensors.get(tensor.alias_of)
-            if tensor.alias_of == tensor.name:
-                self._refuse(f"{view} is an alias of itself")
-            if target is None:
-                self._refuse(f'{view} is an alias of the unknown tensor "{tensor.alias_of}"')
-            if tensor.role != "temporary" or target.role != "temporary":
-                self._refuse(f"{view} is an alias, which only temporary tensors may be")
-            if tensor.persistent or target.persistent or target.alias_of is not None:
-                self._refuse(f'{view} has the illegal alias target "{target.name}"')
-            if (tensor.dtype, tensor.layout) != (target.dtype, target.layout):
-                self._refuse(f"{view} changes the data type or layout of its alias target")
-            self.views.setdefault(target.name, []).append(tensor.name)
 
-    def _references(self) -> None:
-        tensors = self.graph.tensor_by_name
-        for operation in self.graph.operations:
-            for name in operation.inputs + operation.outputs:
-                if name not in tensors:
-                    self._refuse(f'operation "{operation.name}" uses the unknown tensor "{name}"')
-
-    def _boundary(self) -> None:
-        graph = self.graph
-        words = (("input", graph.inputs), ("output", graph.outputs), ("state", graph.state))
-        for word, names in words:
-            for name in names:
-                if name not in graph.tensor_by_name:
-                    self._refuse(f'graph {word} "{name}" is not a tensor')
-            twice = first_repeated(names)
-            if twice is not None:
-                self._refuse(f'graph {word} "{twice}" is listed twice')
-            for name in names:
-                self._boundary_role(word, graph.tensor_by_name[name])
-
-    def _boundary_role(self, word: str, tensor: Tensor) -> None:
-        if tensor.role != word:
-            self._refuse(f'graph {word} "{tensor.name}" has the role "{tensor.role}"')
-        if word == "state" and not tensor.persistent:
-            self._refuse(f'graph state "{tensor.name}" is not persistent')
-
-    def _production(self) -> None:
-        graph = self.graph
-        ready: set[str] = set()
-        self._make_ready(ready, [*graph.inputs, *graph.state])
-        self._make_ready(ready, [tensor.name for tensor in graph.tensors if tensor.persistent])
-        producer: dict[str, str] = {}
-        for operation in graph.operations:
-            early = sorted({name for name in operation.inputs if name not in ready})
-            if early:
-                fact = f'operation "{operation.name}" consumes tensors before production'
-                self._refuse(f"{fact}: {quoted(early)}")
-            for name in operation.outputs:
-                self._produce(operation, graph.tensor_by_name[name], producer)
-            self._make_ready(ready, operation.outputs)
-        never = sorted(name for name in graph.outputs if name not in producer)
-        if never:
-            self._refuse(f"graph outputs are never produced: {quoted(never)}")
-
-    def _make_ready(self, ready: set[str], names: Iterable[str]) -> None:
+def _boundary_faults(graph: Graph) -> Iterator[str]:
+    tensors = graph.tensor_by_name
+    for word, names in (("input", graph.inputs), ("output", graph.outputs), ("state", graph.state)):
         for name in names:
-            ready.add(name)
-            ready.update(self.views.get(name, ()))
+            if name not in tensors:
+                yield f'graph {word} "{name}" is not a tensor'
+        twice = first_repeated(names)
+        if twice is not None:
+            yield f'graph {word} "{twice}" is listed twice'
+        for name in names:
+            if tensors[name].role != word:
+                yield f'graph {word} "{name}" has the role "{tensors[name].role}"'
+            if word == "state" and not tensors[name].persistent:
+                yield f'graph state "{name}" is not persistent'
 
-    def _produce(self, operation: Operation, tensor: Tensor, producer: dict[str, str]) -> None:
-        head = f'operation "{operation.name}"'
+
+def _production_faults(graph: Graph) -> Iterator[str]:
+    views: dict[str, list[str]] = {}
+    for tensor in graph.tensors:
         if tensor.alias_of is not None:
-            self._refuse(f'{head} cannot produce the alias "{tensor.name}" on its own')
-        if tensor.role in ("input", "weight"):
-            self._refuse(f'{head} cannot produce the {tensor.role} tensor "{tensor.name}"')
-        first = producer.get(tensor.name)
-        if first is not None and tensor.role != "state":
-            fact = f'tensor "{tensor.name}" has two producers'
-            self._refuse(f'{fact}: "{first}" and "{operation.name}"')
-        producer[tensor.name] = operation.name
+            views.setdefault(tensor.alias_of, []).append(tensor.name)
+    kept = [tensor.name for tensor in graph.tensors if tensor.persistent]
+    ready: set[str] = set()
+    producer: dict[str, str] = {}
+    _make_ready(ready, [*graph.inputs, *graph.state, *kept], views)
+    for operation in graph.operations:
+        early = sorted({name for name in operation.inputs if name not in ready})
+        if early:
+            fact = f'operation "{operation.name}" consumes tensors before production'
+            yield f"{fact}: {quoted(early)}"
+        for name in operation.outputs:
+            yield from _output_faults(operation, graph.tensor_by_name[name], producer.get(name))
+            producer[name] = operation.name
+        _make_ready(ready, operation.outputs, views)
+    never = sorted(name for name in graph.outputs if name not in producer)
+    if never:
+        yield f"graph outputs are never produced: {quoted(never)}"
+
+
+def _make_ready(ready: set[str], names: Iterable[str], views: Mapping[str, list[str]]) -> None:
+    for name in names:
+        ready.add(name)
+        ready.update(views.get(name, ()))
+
+
+def _output_faults(operation: Operation, tensor: Tensor, first: str | None) -> Iterator[str]:
+    head = f'operation "{operation.name}"'
+    if tensor.alias_of is not None:
+        yield f'{head} cannot produce the alias "{tensor.name}" on its own'
+    if tensor.role in ("input", "weight"):
+        yield f'{head} cannot produce the {tensor.role} tensor "{tensor.name}"'
+    if first is not None and tensor.role != "state":
+        yield f'tensor "{tensor.name}" has two producers: "{first}" and "{operation.name}"'

@@ -21,6 +21,7 @@ from netra_build.formats.vocabulary import (
     EXECUTE_FRAMEWORK,
     FORMAT_LAYOUT,
     KIND_FRAMEWORK,
+    SCALE_DTYPES,
 )
 from netra_build.plan.fixed import maturity_reasons
 
@@ -44,7 +45,6 @@ SPLIT = "checkpoint_split_output_row_major_fp8_block128"
 ROW_MAJOR = "checkpoint_row_major_fp8_block128"
 ROW_LAYOUTS = (ROW_MAJOR, "row_major_fp8_block128", "row")
 GRID = "row_major_block_grid"
-SCALE_DTYPES = ("bf16", "fp32")
 
 
 def read_dense_shape(

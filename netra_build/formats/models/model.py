@@ -1,4 +1,4 @@
-"""A loaded model description: its graph, its configuration and its digest."""
+"""Model descriptions (``netra-model-1``): graph, configuration and digest of one; their reader."""
 
 from __future__ import annotations
 
@@ -16,6 +16,9 @@ from netra_build.formats.models.qwen import LISTS, qwen_graph
 from netra_build.formats.schema_subset import check_document
 from netra_build.formats.vocabulary import FORMAT_MODEL
 
+MODEL_KEYS = ("$schema", "format", "name", "family", "synthetic", "configuration", *LISTS, "graph")
+FRONTENDS = {"qwen3.6": qwen_graph, "gemma": gemma_graph}
+
 
 @dataclass(frozen=True)
 class Model:
@@ -32,10 +35,6 @@ class Model:
     tensor_parallel: int
     location: str
     graph_pointer: str | None = None
-
-
-MODEL_KEYS = ("$schema", "format", "name", "family", "synthetic", "configuration", *LISTS, "graph")
-FRONTENDS = {"qwen3.6": qwen_graph, "gemma": gemma_graph}
 
 
 def read_model_bytes(data: bytes, location: str, library: Library) -> Model:
@@ -74,11 +73,8 @@ def _graph(fields: Fields) -> Graph:
         return read_graph(fields.child("graph"))
     frontend = FRONTENDS.get(fields.text("family"))
     if frontend is None:
-        fields.refuse(
-            f'model family "{fields.text("family")}" has no frontend',
-            "family",
-            hint='use "qwen3.6" or "gemma", or give an explicit graph',
-        )
+        fact, hint = "has no frontend", 'use "qwen3.6" or "gemma", or give an explicit graph'
+        fields.refuse(f'model family "{fields.text("family")}" {fact}', "family", hint=hint)
     graph = frontend(fields)
     check_graph(graph, fields.location)
     return graph

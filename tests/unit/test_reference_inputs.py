@@ -11,7 +11,7 @@ import pytest
 
 from netra_build.checkasm.numerics.compare import Bound, compare_arrays
 from netra_build.checkasm.numerics.suite import entry_of, scenario, stated_tactics
-from netra_build.checkasm.numerics.tactics.moe import EXPERTS
+from netra_build.checkasm.numerics.tactics import moe
 from netra_build.core.errors import BadInput
 
 ULPS = Bound(2)
@@ -49,7 +49,7 @@ def test_a_launch_is_that_of_the_kernel_abi(tactic: str, root: Path) -> None:
 def test_the_shapes_of_a_launch_are_those_of_the_kernel_abi(tactic: str, root: Path) -> None:
     """Two tokens; of the experts only a few are in memory."""
     launch, abi = scenario(tactic, seed=2), abi_of(root, tactic)
-    sizes = {"tokens": 2, "routed_rows": 18, 257: EXPERTS}
+    sizes = {"tokens": 2, "routed_rows": 18, 257: moe.EXPERTS}
     for argument in abi["arguments"]:
         value = launch.values[argument["name"]]
         assert list(np.shape(value)) == [sizes.get(n, n) for n in argument["shape"]]
@@ -58,12 +58,16 @@ def test_the_shapes_of_a_launch_are_those_of_the_kernel_abi(tactic: str, root: P
 
 @pytest.mark.parametrize("case", entry_of(MOE[0]).cases)
 @pytest.mark.parametrize("tactic", MOE)
-def test_every_case_is_repeatable_finite_and_quiet(tactic: str, case: str, seed: int) -> None:
+def test_every_case_is_repeatable_finite_and_quiet(
+    tactic: str, case: str, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The label repeats the bytes; every expected output is made of numbers, without warnings."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         first = scenario(tactic, "", case, seed)
     assert first.label == f"{tactic}/{case}/{seed}"
+    for statement in ("gate_up", "silu_quant", "down_reduce"):
+        monkeypatch.setattr(moe, statement, lambda *inputs: (inputs, inputs))
     again = scenario(tactic, "", case, seed)
     for name, value in first.values.items():
         assert np.array_equal(value, again.values[name])

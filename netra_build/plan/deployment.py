@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 
-from netra_build.build.graph.actions import Root
 from netra_build.core.canonical_json import Json
 from netra_build.core.errors import BadInput
 from netra_build.formats.catalogs.tactic import Catalog, FixedTactic
@@ -46,10 +45,7 @@ def _unit(name: str, artifact: DeploymentArtifact, catalog: Catalog, allow_unloc
     return PublishedUnit(
         name=artifact.name,
         members=tuple(Member(instance, None, None, None) for instance in instances),
-        home=Root.OUT,
-        prefix="",
         work=f"deployments/{name}/",
-        gate=True,
         locked_text_sha256=None if is_unlocked else artifact.locked_text_sha256,
     )
 

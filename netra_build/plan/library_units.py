@@ -55,10 +55,7 @@ def engine_units(library: Library, plan: EnginePlan, recipe: EngineRecipe) -> li
         units[instance.symbol] = Unit(
             name=instance.symbol,
             members=(_member(library, instance, arguments, golden_required),),
-            home=Root.OUT,
-            prefix="",
             work=f"engines/{recipe.name}/",
-            gate=True,
             refuses_findings=recipe.is_strict,
             leader=units.get(leaders[instance.symbol]),
         )
@@ -123,10 +120,7 @@ def recipe_units(library: Library, recipe: ObjectsRecipe, catalog: Catalog) -> l
                 _recipe_member(library, catalog, member, recipe.allow_experimental)
                 for member in artifact.members
             ),
-            home=Root.OUT,
-            prefix="",
             work=f"recipes/{recipe.name}/",
-            gate=True,
             locked_text_sha256=artifact.locked_text_sha256,
         )
         for artifact in recipe.artifacts

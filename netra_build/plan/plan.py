@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from netra_build.core.canonical_json import Json
@@ -85,21 +85,18 @@ def plan_each(
     library: Library,
     model: Model,
     profile: str,
-    choices: Iterable[PlanOptions],
+    choices: Sequence[PlanOptions],
     location: str = "",
 ) -> Iterator[EnginePlan]:
-    """Yield the plan for each of several options; see ``plan_engine``."""
+    """Yield the plan for each of several options, all with the same ``derive_pins``."""
     profiles = load_profiles(library, model.tensor_parallel)
     chosen = choose_profile(profiles, profile, location or model.location)
     known = frozenset(item.name for item in profiles)
-    catalogs: dict[bool, Catalog] = {}
+    derive_pins = choices[0].derive_pins
+    catalog = load_catalog(library, derive_pins=derive_pins)
+    if not derive_pins:
+        catalog.require_sound()
     for options in choices:
-        derive_pins = options.derive_pins
-        if derive_pins not in catalogs:
-            catalogs[derive_pins] = load_catalog(library, derive_pins=derive_pins)
-            if not derive_pins:
-                catalogs[derive_pins].require_sound()
-        catalog = catalogs[derive_pins]
         plan = _planned(_Planner(model, chosen, catalog, known, options))
         if options.strict:
             check_strictly(plan, kernel_abis(library, catalog))

@@ -71,10 +71,10 @@ class Unit:
 
     name: str
     members: tuple[Member, ...]
-    home: Root
-    prefix: str
     work: str
-    gate: bool
+    gate: bool = True
+    home: Root = Root.OUT
+    prefix: str = ""
     locked_text_sha256: str | None = None
     refuses_findings: bool = True
     leader: Unit | None = None

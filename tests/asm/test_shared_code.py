@@ -18,7 +18,7 @@ from netra_build.build.run.executor import run_graph
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput, Refused
 from netra_build.formats.library import Library
-from netra_build.inspect.validate.engine import validate_engine
+from netra_build.inspect.validate.engine import verify_engine
 from netra_build.stages.share_object import run as share
 
 
@@ -89,7 +89,7 @@ def test_a_recipe_may_ask_for_one_code_object(library, toolchain, tmp_path):
         assert len(item["hsaco_sha256"]) == 64
     assert len({item["contract_id"] for item in found.values()}) == 6
     assert json.loads((out / "netra.json").read_text())["recipe"]["share_code"] is True
-    assert validate_engine(out, RealDisk(), library)["kernel_operations"] == 7
+    assert verify_engine(out, RealDisk(), library).summary["kernel_operations"] == 7
 
 
 def test_validate_knows_when_a_symbol_is_of_other_code(library, toolchain, tmp_path):
@@ -106,7 +106,7 @@ def test_validate_knows_when_a_symbol_is_of_other_code(library, toolchain, tmp_p
     text = json.dumps(engine, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     (out / "engine.json").write_text(text + "\n")
     with pytest.raises(BadInput) as caught:
-        validate_engine(out, RealDisk(), library)
+        verify_engine(out, RealDisk(), library)
     assert "engine.json#/operations/5/hsaco" in caught.value.line()
 
 

@@ -16,7 +16,7 @@ from netra_build.core.disk import RealDisk
 from netra_build.core.errors import NetraError
 from netra_build.core.folders import publish_folder
 from netra_build.formats.library import open_library
-from netra_build.inspect.validate.engine import validate_engine
+from netra_build.inspect.validate.engine import verify_engine
 from netra_build.plan.documents import engine_files
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "conformance"
@@ -135,4 +135,4 @@ def test_an_edited_engine_is_refused(name, tmp_path, seed, is_full):
             continue
         (engine / name).write_bytes(canonical_bytes(document))
         with pytest.raises(NetraError):
-            validate_engine(engine, RealDisk(), library)
+            verify_engine(engine, RealDisk(), library)

@@ -14,7 +14,7 @@ from netra_build.core.canonical_json import canonical_bytes
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput
 from netra_build.formats.library import open_library
-from netra_build.inspect.validate.engine import ValidationOptions, validate_engine
+from netra_build.inspect.validate.engine import ValidationOptions, verify_engine
 from netra_build.plan.documents import engine_files, with_engine_id
 
 HERE = Path(__file__).resolve().parents[1] / "data" / "conformance"
@@ -33,7 +33,7 @@ def message(engine: Path, **options: bool) -> str:
     """Validate and return the error's line with the engine's folder cut off."""
     library = open_library(RealDisk(), HERE / "library", ())
     with pytest.raises(BadInput) as caught:
-        validate_engine(engine, RealDisk(), library, ValidationOptions(**options))
+        verify_engine(engine, RealDisk(), library, ValidationOptions(**options))
     return caught.value.line().replace(f"{engine}/", "")
 
 
@@ -97,7 +97,7 @@ def test_an_edited_value_is_named_by_its_pointer(engine, name, pointer, value, t
 
 def test_the_true_engine_is_valid(engine):
     library = open_library(RealDisk(), HERE / "library", ())
-    assert validate_engine(engine, RealDisk(), library)["kernel_operations"] == 10
+    assert verify_engine(engine, RealDisk(), library).summary["kernel_operations"] == 10
 
 
 OTHERS = [
@@ -226,7 +226,7 @@ def test_without_the_library_ids_and_digests_still_count(engine):
     edit(engine, "explain.json", "/profile/priority", 31)
     library = open_library(RealDisk(), HERE / "library", ())
     options = ValidationOptions(self_contained=True)
-    assert validate_engine(engine, RealDisk(), library, options)["valid"]
+    assert verify_engine(engine, RealDisk(), library, options).summary["valid"]
     path = engine / f"generated/{CLAMP}.s"
     path.write_bytes(path.read_bytes() + b"\n")
     assert "has another digest" in message(engine, self_contained=True)

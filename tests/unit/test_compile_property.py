@@ -16,7 +16,7 @@ from planned import plan_file
 from netra_build.core.disk import RealDisk
 from netra_build.core.folders import publish_folder
 from netra_build.formats.library import open_library
-from netra_build.inspect.validate.engine import validate_engine
+from netra_build.inspect.validate.engine import verify_engine
 from netra_build.plan.documents import engine_files
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "conformance"
@@ -170,7 +170,7 @@ def test_a_valid_graph_gives_a_valid_engine(model, profile, placement):
         documents = compiled(model, profile, placement, folder)
         engine = documents["engine.json"]
         library = open_library(RealDisk(), DATA / "library", ())
-        summary = validate_engine(folder / "engine", RealDisk(), library)
+        summary = verify_engine(folder / "engine", RealDisk(), library).summary
         assert summary["operations"] == len(model["graph"]["operations"])
         for planned, asked in zip(engine["operations"], model["graph"]["operations"], strict=True):
             assert planned["name"] == asked["name"]

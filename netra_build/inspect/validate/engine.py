@@ -11,6 +11,7 @@ from netra_build.asm.tools.toolchain import Toolchain
 from netra_build.core.canonical_json import Json, stable_hash
 from netra_build.core.disk import Disk
 from netra_build.core.errors import BadInput, NetraError
+from netra_build.formats.contracts import FixedContract
 from netra_build.formats.fields import Fields
 from netra_build.formats.library import CONTRACT_SCHEMA, MARKER_FILES, Library
 from netra_build.formats.schema_subset import check_document
@@ -63,15 +64,7 @@ ENGINE_KEYS = (
     "golden_artifacts",
     "artifact_files",
 )
-RECORD_ONLY = (
-    "id",
-    "symbol",
-    "fallback",
-    "maturity",
-    "artifact_kind",
-    "source_refs",
-    "evidence_refs",
-)
+RECORD_ONLY = ("id", "artifact_kind", *FixedContract.outside)
 """Keys of a contract record that stay outside of its identity (a golden symbol is inside)."""
 
 
@@ -93,13 +86,6 @@ class Validation:
     summary: dict[str, Json]
     unverified: tuple[str, ...]
     former: tuple[str, ...]
-
-
-def validate_engine(
-    root: Path, disk: Disk, library: Library, options: ValidationOptions | None = None
-) -> dict[str, Json]:
-    """Return the summary of a valid engine directory, checked without any program."""
-    return verify_engine(root, disk, library, options).summary
 
 
 def verify_engine(

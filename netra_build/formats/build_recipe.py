@@ -14,7 +14,7 @@ from typing import Any
 from netra_build.core.canonical_json import Json, lower
 from netra_build.core.disk import relative_name
 from netra_build.core.nearest import nearest_hint
-from netra_build.formats.deployment import MemberRecipe
+from netra_build.formats.deployment import ArtifactRecipe, MemberRecipe
 from netra_build.formats.fields import first_repeated
 from netra_build.formats.vocabulary import PLACEMENTS
 from netra_build.formats.yaml_text import Located, parse_yaml
@@ -65,15 +65,6 @@ class EngineRecipe:
         record = {"format": FORMAT, "kind": "engine", **lower(self), "strict": self.is_strict}
         unrecorded = ("location", "is_strict", "builder")
         return {key: value for key, value in record.items() if key not in unrecorded}
-
-
-@dataclass(frozen=True)
-class ArtifactRecipe:
-    """One code object with its members, and the ``.text`` digest it is locked to, if any."""
-
-    name: str
-    members: tuple[MemberRecipe, ...]
-    locked_text_sha256: str | None = None
 
 
 @dataclass(frozen=True)

@@ -36,24 +36,21 @@ class MemberRecipe:
 
 
 @dataclass(frozen=True)
-class DeploymentArtifact:
-    """One code object with the digests (SHA-256) that it was locked to."""
+class ArtifactRecipe:
+    """One code object with its members, and the digests (SHA-256) that it is locked to, if any."""
 
     name: str
-    locked_text_sha256: str
-    locked_hsaco_sha256: str
     members: tuple[MemberRecipe, ...]
-    location: str
+    locked_text_sha256: str | None = None
+    locked_hsaco_sha256: str | None = None
 
 
 @dataclass(frozen=True)
 class Deployment:
-    """A whole recipe and the SHA-256 of its file."""
+    """The code objects of a recipe and the SHA-256 of its file."""
 
-    name: str
-    artifacts: tuple[DeploymentArtifact, ...]
+    artifacts: tuple[ArtifactRecipe, ...]
     manifest_sha256: str
-    location: str
 
 
 def read_deployment(data: bytes, location: str) -> Deployment:
@@ -73,10 +70,11 @@ def read_deployment(data: bytes, location: str) -> Deployment:
     twice = first_repeated(artifact.name for artifact in artifacts)
     if twice is not None:
         fields.refuse(f'two artifacts are named "{twice}"', "artifacts")
-    return Deployment(fields.text("deployment"), artifacts, sha256_hex(data), location)
+    fields.text("deployment")
+    return Deployment(artifacts, sha256_hex(data))
 
 
-def _artifact(fields: Fields) -> DeploymentArtifact:
+def _artifact(fields: Fields) -> ArtifactRecipe:
     fields.close("name locked_text_sha256 locked_hsaco_sha256 members")
     if not _FILE.match(fields.text("name")):
         fields.refuse(f'"{fields.text("name")}" is not a plain file name', "name")
@@ -86,13 +84,8 @@ def _artifact(fields: Fields) -> DeploymentArtifact:
     twice = first_repeated(member.symbol for member in members)
     if twice is not None:
         fields.refuse(f'two members have the symbol "{twice}"', "members")
-    return DeploymentArtifact(
-        name=fields.text("name"),
-        locked_text_sha256=fields.digest("locked_text_sha256"),
-        locked_hsaco_sha256=fields.digest("locked_hsaco_sha256"),
-        members=members,
-        location=fields.place(),
-    )
+    locks = (fields.digest("locked_text_sha256"), fields.digest("locked_hsaco_sha256"))
+    return ArtifactRecipe(fields.text("name"), members, *locks)
 
 
 def _member(fields: Fields) -> MemberRecipe:

@@ -10,8 +10,8 @@ from netra_build.core.errors import BadInput
 from netra_build.formats.catalogs.tactic import Catalog, FixedTactic
 from netra_build.formats.deployment import (
     UNLOCKED,
+    ArtifactRecipe,
     Deployment,
-    DeploymentArtifact,
     MemberRecipe,
 )
 from netra_build.formats.plan import KernelInstance
@@ -33,7 +33,7 @@ def deployment_units(
     return [_unit(name, item, catalog, allow_unlocked) for item in deployment.artifacts]
 
 
-def _unit(name: str, artifact: DeploymentArtifact, catalog: Catalog, allow_unlocked: bool) -> Unit:
+def _unit(name: str, artifact: ArtifactRecipe, catalog: Catalog, allow_unlocked: bool) -> Unit:
     tactics = [find_tactic(catalog, m.tactic, f"{m.location}/tactic") for m in artifact.members]
     is_unlocked = (
         allow_unlocked

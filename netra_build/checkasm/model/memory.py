@@ -177,13 +177,10 @@ class AddressSpace:
         self, address: Array, active: Array, width: int, report: Report
     ) -> list[tuple[Region, Array]]:
         """Split the active elements by region; elements outside every region are reported."""
-        if active.all():
-            low, high = int(address.min()), int(address.max())
-        elif active.any():
-            chosen = address[active]
-            low, high = int(chosen.min()), int(chosen.max())
-        else:
+        chosen = address if active.all() else address[active]
+        if not chosen.size:
             return []
+        low, high = _bounds(chosen)
         region = self.find(low)
         if region is not None and high + width <= region.end:
             return [(region, active)]

@@ -93,6 +93,13 @@ def mask_bits(width: Array, offset: Array) -> Array:
     return result
 
 
+def sign_extended(a: Array, width: int) -> Array:
+    """Return int32 of the low ``width`` bits of 32."""
+    up = np.int32(32 - width)
+    result: Array = (a.view(np.int32) << up) >> up
+    return result
+
+
 # Bits of unsigned numbers
 
 

@@ -6,7 +6,7 @@ values; the function knows no registers, lanes switched off, modifiers or checks
 - ``table``: the form of a row, and the table from mnemonic to semantics.
 - ``scalar``: scalar arithmetic, logic, comparison, EXEC; rows, and how their operands are read.
 - ``vector``: the operands and modifiers of element-wise vector instructions, DPP and SDWA included.
-- ``integer``, ``floating``, ``compare``: rows of element-wise vector instructions.
+- ``integer``, ``floating``: rows of element-wise vector instructions; comparisons in the latter.
 - ``packed``: the same meanings twice, on halves or register pairs.
 - ``convert``: conversions, to and from floats of at most eight bits.
 - ``lane_moves``: DPP, SDWA, masks of lanes, instructions that move values between lanes.

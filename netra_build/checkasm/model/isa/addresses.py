@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from netra_build.checkasm.model.arith.integer import sign_extended
 from netra_build.checkasm.model.arrays import Array
 from netra_build.checkasm.model.group import Group
 from netra_build.checkasm.model.isa.table import spellings
@@ -123,8 +124,7 @@ def loaded_registers(values: Array, shape: Shape) -> Array:
         return values
     bits = values[0]
     if shape.signed:
-        up = np.int32(32 - 8 * shape.width)
-        bits = ((bits.view(np.int32) << up) >> up).view(U)
+        bits = sign_extended(bits, 8 * shape.width).view(U)
     if shape.half == "lo":
         bits = (bits & U(0xFFFF)) | (JUNK_HALF << U(16))
     elif shape.half == "hi":

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from netra_build.asm.objects.disassembly import Instruction
 from netra_build.checkasm.model.group import Group, Outcome, Run
 from netra_build.checkasm.model.isa import (  # noqa: F401 - importing fills the table
-    compare,
     control,
     convert,
     floating,

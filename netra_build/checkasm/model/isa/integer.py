@@ -19,6 +19,7 @@ from netra_build.checkasm.model.arith.integer import (
     reverse_bits,
     shift_left,
     shift_right,
+    sign_extended,
     subtract_borrow,
 )
 from netra_build.checkasm.model.arrays import LANES, U32, U64, Array
@@ -120,10 +121,6 @@ operation("v_ashrrev_i16", "i16 = i16 i16", lambda n, a: a >> (n & np.int32(15))
 # Multiplication
 
 
-def _signed_24(a: Array) -> Array:
-    return (a << np.int32(8)) >> np.int32(8)
-
-
 def _multiply_add(a: Array, b: Array, c: Array) -> Array:
     return a * b + c
 
@@ -142,13 +139,21 @@ def _mad_signed(a: Array, b: Array, c: Array) -> tuple[Array, Array]:
 operation("v_mul_lo_{u16,u32}", "T = T T", np.multiply)
 operation("v_mul_hi_{u32,i32}", "T = T T", high_product)
 operation("v_mul_u32_u24", "u32 = u32 u32", lambda a, b: (a & M24) * (b & M24))
-operation("v_mul_i32_i24", "i32 = i32 i32", lambda a, b: _signed_24(a) * _signed_24(b))
+operation(
+    "v_mul_i32_i24", "i32 = i32 i32", lambda a, b: sign_extended(a, 24) * sign_extended(b, 24)
+)
 operation("v_mul_hi_u32_u24", "u32 = u32 u32", lambda a, b: high_product(a & M24, b & M24))
 operation(
-    "v_mul_hi_i32_i24", "i32 = i32 i32", lambda a, b: high_product(_signed_24(a), _signed_24(b))
+    "v_mul_hi_i32_i24",
+    "i32 = i32 i32",
+    lambda a, b: high_product(sign_extended(a, 24), sign_extended(b, 24)),
 )
 operation("v_mad_u32_u24", "u32 = u32 u32 u32", lambda a, b, c: (a & M24) * (b & M24) + c)
-operation("v_mad_i32_i24", "i32 = i32 i32 i32", lambda a, b, c: _signed_24(a) * _signed_24(b) + c)
+operation(
+    "v_mad_i32_i24",
+    "i32 = i32 i32 i32",
+    lambda a, b, c: sign_extended(a, 24) * sign_extended(b, 24) + c,
+)
 operation("v_mad_u64_u32", "u64 mask = u32 u32 u64", _mad_unsigned)
 operation("v_mad_i64_i32", "i64 mask = i32 i32 i64", _mad_signed)
 operation("v_mad_legacy_{u16,i16}", "T = T T T", _multiply_add)
@@ -159,11 +164,8 @@ operation("v_mad_i32_i16", "i32 = i16 i16 i32", _multiply_add)
 
 def _parts(value: Array, width: int, *, signed: bool = False) -> list[Array]:
     """Return the numbers of ``width`` bits in uint32, lowest first, as int64."""
-    up = np.int32(32 - width)
     bits = [(value >> U32(at)) & U32((1 << width) - 1) for at in range(0, 32, width)]
-    return [
-        ((part.view(np.int32) << up) >> up if signed else part).astype(np.int64) for part in bits
-    ]
+    return [(sign_extended(one, width) if signed else one).astype(np.int64) for one in bits]
 
 
 def _dot(width: int, *, signed: bool) -> Callable[[Array, Array, Array], Array]:

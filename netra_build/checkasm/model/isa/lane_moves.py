@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from netra_build.checkasm.model.arith.integer import sign_extended
 from netra_build.checkasm.model.arrays import LANES, Array, lanes_from_masks, masks_from_lanes
 from netra_build.checkasm.model.group import Group, Run
 from netra_build.checkasm.model.isa.table import register
@@ -132,10 +133,7 @@ def select(bits: Array, selection: str, *, signed: bool) -> Array:
     kind, _, number = selection.partition("_")
     width = {"BYTE": 8, "WORD": 16}[kind]
     part = (bits >> np.uint32(width * int(number))) & np.uint32((1 << width) - 1)
-    if not signed:
-        return part
-    up = np.int32(32 - width)
-    return ((part.view(np.int32) << up) >> up).view(np.uint32)
+    return sign_extended(part, width).view(np.uint32) if signed else part
 
 
 def insert(value: Array, old: Array, selection: str, unused: str) -> Array:

@@ -200,19 +200,19 @@ class Group:
                 self.batch.report(MISSING_WAIT, source, self, bad, detail)
                 # One fault gives one finding: this load no longer holds this register.
                 if self.board.let_go(key, pending):
-                    self._mark(key, is_held=False)
+                    self._mark((key,), is_held=False)
 
-    def _mark(self, key: int, *, is_held: bool) -> None:
-        """Set or clear the held bit of a register."""
-        state, at = self.vstate, key
-        if key >= SCALAR_BASE:
-            state, at = self.sstate, key - SCALAR_BASE
-        state[at] = state[at] | HELD if is_held else state[at] & ~HELD
+    def _mark(self, keys: Iterable[int], *, is_held: bool) -> None:
+        """Set or clear the held bits of registers."""
+        for key in keys:
+            state, at = self.vstate, key
+            if key >= SCALAR_BASE:
+                state, at = self.sstate, key - SCALAR_BASE
+            state[at] = state[at] | HELD if is_held else state[at] & ~HELD
 
     def retire(self, slot: Slot) -> None:
         """Let the operations of ``slot`` be finished."""
-        for key in self.board.release(slot):
-            self._mark(key, is_held=False)
+        self._mark(self.board.release(slot), is_held=False)
         for pending in slot:
             if pending.places is not None:
                 self.batch.lds.retire(self, pending)
@@ -234,8 +234,7 @@ class Group:
             serial, source, queue, registers, lanes, None, is_write, places, width, is_direct
         )
         self.board.issue(pending, self.retire)
-        for key in pending.registers:
-            self._mark(key, is_held=True)
+        self._mark(registers, is_held=True)
 
     def reporter(self, source: Decoded) -> Report:
         """Return what reports bad addresses of an instruction: of lanes, or bool[n, 1] of none."""
@@ -288,8 +287,7 @@ class Group:
             for register, value in enumerate(state):
                 if value & HELD:
                     state[register] = value & ~HELD
-        for key in self.board.by_register:
-            self._mark(key, is_held=True)
+        self._mark(self.board.by_register, is_held=True)
 
 
 Outcome = int | list[Group] | Stop | None

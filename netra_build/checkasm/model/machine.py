@@ -150,11 +150,12 @@ class Machine:
                     self._report_all(ENDLESS_LOOP, step.source, g, "instruction budget is used up")
                     return []
                 outcome = step.run(g)
-                if isinstance(outcome, Stop):
-                    outcome = self._stop(g, step, outcome)
-                if isinstance(outcome, list):
-                    return outcome
-                g.pc = step.next_pc if outcome is None else outcome
+                if outcome is None:
+                    g.pc = step.next_pc
+                elif isinstance(outcome, int):
+                    g.pc = outcome
+                elif (parts := self._parts(g, step, outcome)) is not None:
+                    return parts
                 if g.pc >= limit:
                     return [g]
         except NetraError:
@@ -181,8 +182,11 @@ class Machine:
 
     # What stops wavefronts
 
-    def _stop(self, g: Group, step: Step, why: Stop) -> list[Group] | None:
-        return self._end(g) if why is Stop.END else self._arrive(g, step)
+    def _parts(self, g: Group, step: Step, outcome: Stop | list[Group]) -> list[Group] | None:
+        """Return the groups to go on with; None for this one, behind its barrier."""
+        if isinstance(outcome, list):
+            return outcome
+        return self._end(g) if outcome is Stop.END else self._arrive(g, step)
 
     def _end(self, g: Group) -> list[Group]:
         np.add.at(self._ended, g.workgroup, 1)
@@ -192,10 +196,10 @@ class Machine:
         """Make ``g`` wait until all wavefronts of its work-groups arrive."""
         waves = self.batch.waves_per_workgroup
         arrived = np.bincount(g.workgroup, minlength=len(self._ended))
+        g.pc = step.next_pc
         if waves == 1 or not (self._waiting or np.any(arrived % waves)):
             self._cross([g])
             return None
-        g.pc = step.next_pc
         self._waiting.append((g, step))
         return []
 

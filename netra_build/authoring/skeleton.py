@@ -178,25 +178,26 @@ def skeleton_files(plan: Skeleton) -> dict[str, bytes]:
 
 def abi_record(plan: Skeleton) -> Json:
     """Return the ABI record of the tactic."""
-    arguments: list[Json] = []
-    for item in plan.kernargs:
-        entry: dict[str, Json] = {
-            "name": item.name,
-            "offset": item.offset,
-            "size": item.size,
-            "kind": "pointer" if item.is_pointer else "u32",
-            "access": item.word if item.is_pointer else "value",
-            "dtype": "u32" if item.word == "u32" else "fp32",
-            "shape": ["elements"] if item.is_pointer else [],
-        }
-        arguments.append(entry | ({"layout": "row_major"} if item.is_pointer else {}))
     return {
         "format": "netra-kernel-abi-1",
         "tactic": plan.name,
-        "arguments": arguments,
+        "arguments": [_argument(item) for item in plan.kernargs],
         "grid": ["groups", 1, 1],
         "block": [WAVE_SIZE, 1, 1],
         "notes": "groups is elements / 64, rounded up; elements beyond the last are left alone.",
+    }
+
+
+def _argument(item: Kernarg) -> Json:
+    layout = {"layout": "row_major"} if item.is_pointer else {}
+    return layout | {
+        "name": item.name,
+        "offset": item.offset,
+        "size": item.size,
+        "kind": "pointer" if item.is_pointer else "u32",
+        "access": item.word if item.is_pointer else "value",
+        "dtype": "u32" if item.word == "u32" else "fp32",
+        "shape": ["elements"] if item.is_pointer else [],
     }
 
 

@@ -43,10 +43,7 @@ def toolchain_of(
 def toolchain_at(
     explicit: str | None, root: Path, input_trace: InputTrace | None = None
 ) -> Toolchain:
-    """Return the tool chain of a folder, or of this machine.
-
-    What was unpacked for one project lies below its ``root``.
-    """
+    """Return the tool chain of a folder, or of this machine and the project below ``root``."""
     seen = input_trace or InputTrace()
     environment = RecordingEnvironment(os.environ, seen)
     rocm, local = environment.get("ROCM_PATH", ""), root / ".toolchain"

@@ -83,10 +83,8 @@ def compress(data: bytes) -> bytes:
 def decompress(data: bytes, location: str) -> bytes:
     """Return what one frame holds.
 
-    Refused with ``BadInput``: no frame, a damaged or cut one, bytes after it, and before anything
-    is decompressed a frame that declares no size, more than ``MAX_TOTAL_BYTES``, more than
-    ``MAX_RATIO`` times its own, or a window larger than we use. A frame that holds more than it
-    declares is left at that point.
+    ``BadInput`` before anything is decompressed: a frame without a size or with one beyond
+    ``MAX_TOTAL_BYTES`` or ``MAX_RATIO``, or too large a window; then: damage, a cut, bytes after.
     """
     with needed_libraries():
         import zstandard

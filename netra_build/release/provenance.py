@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
 PREDICATE_TYPE = "https://slsa.dev/provenance/v1"
+ASKED_FOR = ("name", "version", "kind", "recipe", "profile")
 BUILD_TYPE = "urn:netra-build:release:1"
 PAYLOAD_TYPE = "application/vnd.in-toto+json"
 MAX_KEY_BYTES = 16 * 1024
@@ -80,13 +81,7 @@ def _statement(subjects: Json, origin: Origin) -> dict[str, Json]:
         "predicate": {
             "buildDefinition": {
                 "buildType": BUILD_TYPE,
-                "externalParameters": {
-                    "name": asked.name,
-                    "version": asked.version,
-                    "kind": asked.kind,
-                    "recipe": asked.recipe,
-                    "profile": asked.profile,
-                },
+                "externalParameters": {key: getattr(asked, key) for key in ASKED_FOR},
                 "internalParameters": {"python": origin.environment["python"]},
                 "resolvedDependencies": _materials(origin),
             },

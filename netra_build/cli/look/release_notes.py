@@ -21,6 +21,12 @@ WORDS = {
     "removed": "removed",
     "not_built": "not built",
 }
+SUMMARY_WORDS = (
+    ("renamed", "under a new hash alone"),
+    ("added", "new"),
+    ("removed", "gone"),
+    ("unchanged", "unchanged"),
+)
 
 
 def summary(difference: Mapping[str, Json]) -> str:
@@ -34,14 +40,7 @@ def summary(difference: Mapping[str, Json]) -> str:
     changed = sum(row["verdict"] not in (*SAME_CODE, "added", "removed") for row in kernels)
     what = "operations" if difference["product"] == ["engine", "engine"] else "kernels"
     parts = [f"other code in {changed} of {len(kernels)} {what}"]
-    for word, said in (
-        ("renamed", "under a new hash alone"),
-        ("added", "new"),
-        ("removed", "gone"),
-        ("unchanged", "unchanged"),
-    ):
-        if counts[word]:
-            parts.append(f"{counts[word]} {said}")
+    parts += [f"{counts[word]} {said}" for word, said in SUMMARY_WORDS if counts[word]]
     text = ", ".join(parts)
     return f"{text[0].upper()}{text[1:]}."
 

@@ -120,18 +120,15 @@ def instruction_difference(old: tuple[CodeSide, Kernel], new: tuple[CodeSide, Ke
     if ours is None or theirs is None:
         return None
     pairs = _true_pairs(ours, theirs)
-    found = []
-    removed = added = 0
-    for hunk in hunks_between(pairs, len(ours), len(theirs)):
-        removed, added = removed + len(hunk.old), added + len(hunk.new)
-        found.append(
-            {
-                "removed": [_line(ours[i], old[1]) for i in hunk.old],
-                "added": [_line(theirs[j], new[1]) for j in hunk.new],
-            }
-        )
-    counts = {"old": len(ours), "new": len(theirs), "removed": removed, "added": added}
-    return {**counts, "hunks": found}
+    hunks = [
+        {
+            "removed": [_line(ours[i], old[1]) for i in hunk.old],
+            "added": [_line(theirs[j], new[1]) for j in hunk.new],
+        }
+        for hunk in hunks_between(pairs, len(ours), len(theirs))
+    ]
+    counts = {side: sum(len(hunk[side]) for hunk in hunks) for side in ("removed", "added")}
+    return {"old": len(ours), "new": len(theirs), **counts, "hunks": hunks}
 
 
 def _true_pairs(

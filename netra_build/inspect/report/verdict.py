@@ -25,6 +25,26 @@ LATER = {
 """What the validation plan leaves to a machine with a GPU."""
 
 
+SUBJECTS: tuple[tuple[Callable[[ObjectFacts], list[Claim]], str, str], ...] = (
+    (
+        lambda item: [item.equivalence],
+        "byte-identical to the golden source, descriptor included",
+        "is not compared with a golden source",
+    ),
+    (
+        lambda item: [item.checks],
+        "without an error in the static checks",
+        "has no static checks",
+    ),
+    (
+        lambda item: [kernel.numerics for kernel in item.kernels],
+        "right in the functional model",
+        "has not been simulated",
+    ),
+)
+"""Claims of one kind, and how the page says that they are proven, and that one is not."""
+
+
 @dataclass(frozen=True)
 class Verdict:
     """The state of the whole, one sentence, and what is and is not shown."""
@@ -67,12 +87,7 @@ def _sentence(facts: ReportFacts, state: str) -> str:
 
 def _shown(facts: ReportFacts) -> Iterable[str]:
     shipped = facts.shipped
-    subjects: tuple[tuple[Callable[[ObjectFacts], list[Claim]], str], ...] = (
-        (lambda i: [i.equivalence], "byte-identical to the golden source, descriptor included"),
-        (lambda i: [i.checks], "without an error in the static checks"),
-        (lambda i: [k.numerics for k in i.kernels], "right in the functional model"),
-    )
-    for claims, what in subjects:
+    for claims, what, _ in SUBJECTS:
         number = sum(_all_proven(claims(item)) for item in shipped)
         if number:
             share = "All" if number == len(shipped) else f"{number} of"
@@ -109,12 +124,8 @@ def _wrong(facts: ReportFacts) -> Iterable[str]:
 
 def _missing(facts: ReportFacts) -> Iterable[str]:
     shipped = facts.shipped
-    for what, claims in (
-        ("is not compared with a golden source", [(i, [i.equivalence]) for i in shipped]),
-        ("has no static checks", [(i, [i.checks]) for i in shipped]),
-        ("has not been simulated", [(i, [k.numerics for k in i.kernels]) for i in shipped]),
-    ):
-        open_ones = [item for item, of in claims if any(c.state == OPEN for c in of)]
+    for claims, _, what in SUBJECTS:
+        open_ones = [item for item in shipped if any(c.state == OPEN for c in claims(item))]
         if open_ones:
             more = f" and {len(open_ones) - 1} more" if open_ones[1:] else ""
             yield f"{open_ones[0].stem}{more} {what}."

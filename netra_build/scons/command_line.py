@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -116,6 +116,7 @@ def seeds(values: Mapping[str, str]) -> list[int]:
 
 NOT_RELEASED = ("tactic", "allow_unlocked", "locked", "debug")
 """Variables that a release takes no word on: what is packed is locked, and of a recipe."""
+NOT_REPORTED = ("tactic", "allow_unlocked")
 
 
 def _refuse_unknown(targets: Sequence[str]) -> None:
@@ -167,17 +168,10 @@ def declare_asked(env: Any, values: Mapping[str, str], targets: Sequence[str]) -
 
 def _releases(env: Any, values: Mapping[str, str]) -> list[Any]:
     """Declare the packages of what is asked for; return their nodes."""
-    for name in NOT_RELEASED:
-        if name in values:
-            raise BadInput(f"{name}= is not used with release", location="scons")
+    _refuse_variables(values, NOT_RELEASED, "release")
     shared: dict[str, Any] = {k: values[k] for k in ("version", "key", "out") if k in values}
     shared["oci"] = flag(values, "oci")
-    engine = {key: values[key] for key in ("profile", "golden_root") if key in values}
-    asked: list[Any] = []
-    if "engine" in values:
-        asked += env.NetraRelease(values["engine"], kind=ENGINE, **engine, **shared)
-    if "recipe" in values:
-        asked += env.NetraRelease(values["recipe"], kind=CODE_OBJECTS, **shared)
+    asked = _of_products(env.NetraRelease, values, shared)
     if not asked:
         raise BadInput("release needs engine= or recipe=", location="scons")
     return asked
@@ -185,20 +179,32 @@ def _releases(env: Any, values: Mapping[str, str]) -> list[Any]:
 
 def _reports(env: Any, values: Mapping[str, str]) -> list[Any]:
     """Declare the pages of what is asked for, of all engines without a word; return their nodes."""
-    for name in ("tactic", "allow_unlocked"):
-        if name in values:
-            raise BadInput(f"{name}= is not used with report", location="scons")
+    _refuse_variables(values, NOT_REPORTED, "report")
     shared: dict[str, Any] = {"out": values["out"]} if "out" in values else {}
     shared["locked"] = flag(values, "locked")
-    engine = {key: values[key] for key in ("profile", "golden_root") if key in values}
-    asked: list[Any] = []
-    if "engine" in values:
-        asked += env.NetraReport(values["engine"], kind=ENGINE, **engine, **shared)
-    if "recipe" in values:
-        asked += env.NetraReport(values["recipe"], kind=CODE_OBJECTS, **shared)
+    asked = _of_products(env.NetraReport, values, shared)
     if not asked:
         for name in recipe_names(env["NETRA_CONTEXT"].library(env)):
             asked += env.NetraReport(name, kind=ENGINE, **shared)
+    return asked
+
+
+def _refuse_variables(values: Mapping[str, str], names: Sequence[str], target: str) -> None:
+    for name in names:
+        if name in values:
+            raise BadInput(f"{name}= is not used with {target}", location="scons")
+
+
+def _of_products(
+    declare: Callable[..., list[Any]], values: Mapping[str, str], shared: Mapping[str, Any]
+) -> list[Any]:
+    """Declare something of the engine and of the recipe that are asked for."""
+    asked: list[Any] = []
+    if "engine" in values:
+        engine = {key: values[key] for key in ("profile", "golden_root") if key in values}
+        asked += declare(values["engine"], kind=ENGINE, **engine, **shared)
+    if "recipe" in values:
+        asked += declare(values["recipe"], kind=CODE_OBJECTS, **shared)
     return asked
 
 

@@ -20,7 +20,6 @@ from netra_build.build.freshness.input_trace import (
     InputTrace,
     RecordingDisk,
     absolute,
-    absolute_names,
     joined,
     note_folder,
 )
@@ -133,12 +132,11 @@ class BuildContext:
         rows: dict[str, Row] = {}
         for step in (*(step for step, _ in known), *others):
             for path in step.output_paths:
-                row = step.freshness.record.once_confirmed(path)
+                row = step.freshness.record.confirmed(path)
                 if row is None:
                     return None
-                rows[path] = row
-        outputs = dict(zip(absolute_names(rows), rows.values(), strict=True))
-        return Confirmed(outputs, [(digest, len(step.output_paths)) for step, digest in known])
+                rows[absolute(path)] = row
+        return Confirmed(rows, [(digest, len(step.output_paths)) for step, digest in known])
 
     def traced_products(self) -> list[tuple[str, str, frozenset[str]]]:
         """Return the folders that hold a whole product alone, each with its seal and all names."""

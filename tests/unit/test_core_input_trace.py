@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from netra_build.build.freshness.input_trace import absolute, absolute_names
+from netra_build.build.freshness.input_trace import absolute
 
 
 @pytest.mark.parametrize(
@@ -32,10 +32,8 @@ def test_names_are_absolute_and_normalised(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert absolute(given) == expected.format(base=tmp_path)
-    assert absolute_names([str(given), "x"]) == [expected.format(base=tmp_path), f"{tmp_path}/x"]
 
 
 def test_names_in_the_top_folder_begin_with_one_slash(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir("/")
     assert absolute("a/b") == "/a/b"
-    assert absolute_names(["a/b"]) == ["/a/b"]

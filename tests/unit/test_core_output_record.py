@@ -184,22 +184,13 @@ def aged(tmp_path: Path) -> tuple[OutputRecord, str]:
     return OutputRecord(path, RealDisk()), str(output)
 
 
-def test_a_file_is_looked_at_once_unless_that_is_asked_again(tmp_path: Path) -> None:
-    record, output = aged(tmp_path)
-    first = record.once_confirmed(output)
-    assert first == (own_stamp_of(output), blake3_hex(b"made"))
-    Path(output).write_text("other")
-    assert record.once_confirmed(output) == first
-    assert record.confirmed(output) is None
-
-
 def test_what_was_written_since_is_looked_at_anew(tmp_path: Path) -> None:
     record, output = aged(tmp_path)
-    first = record.once_confirmed(output)
+    first = record.confirmed(output)
     Path(output).write_text("new")
     record.note({output: blake3_hex(b"new")})
-    assert record.once_confirmed(output) == (own_stamp_of(output), blake3_hex(b"new"))
-    assert record.once_confirmed(output) != first
+    assert record.confirmed(output) == (own_stamp_of(output), blake3_hex(b"new"))
+    assert record.confirmed(output) != first
 
 
 def test_a_file_whose_stamp_says_nothing_is_looked_at_each_time(tmp_path: Path) -> None:
@@ -207,9 +198,9 @@ def test_a_file_whose_stamp_says_nothing_is_looked_at_each_time(tmp_path: Path) 
     output, path = recorded(tmp_path)
     os.utime(output, ns=(time.time_ns() + DAY_NS, time.time_ns() + DAY_NS))
     record = OutputRecord(path, RealDisk())
-    assert record.once_confirmed(str(output)) is not None
+    assert record.confirmed(str(output)) is not None
     output.write_text("mad3")
-    assert record.once_confirmed(str(output)) is None
+    assert record.confirmed(str(output)) is None
 
 
 def test_verify_trusts_no_stamp(tmp_path: Path) -> None:

@@ -59,8 +59,6 @@ class OutputRecord:
         self._lock = threading.Lock()
         self._written, self._made = self._read()
         """Each file's stamp, or ``NO_STAMP`` when none vouches for it, and what was written."""
-        self._vouched: dict[str, Row] = {}
-        """Files that were seen in this build to have the stamp that vouches for them."""
         self._is_changed = False
         if verify:
             self._written = {path: (NO_STAMP, row[1]) for path, row in self._written.items()}
@@ -69,8 +67,6 @@ class OutputRecord:
         """Remember the BLAKE3 digests of files that were just written."""
         with self._lock:
             self._forget_makers(written)
-            for path in written:
-                self._vouched.pop(path, None)
             self._written.update({path: (NO_STAMP, digest) for path, digest in written.items()})
             self._is_changed = True
 
@@ -100,7 +96,6 @@ class OutputRecord:
         if stamp is None or known is None:
             return None
         if known[0] == stamp:
-            self._vouched[path] = known
             return known
         moment_ns = time.time_ns()
         if blake3_hex(self.disk.read_bytes(path)) != known[1]:
@@ -108,16 +103,9 @@ class OutputRecord:
         row = stamp, known[1]
         if not is_recent(stamp[1], stamp[2], moment_ns):
             with self._lock:
-                self._written[path] = self._vouched[path] = row
+                self._written[path] = row
                 self._is_changed = True
         return row
-
-    def once_confirmed(self, path: str) -> Row | None:
-        """Return what ``confirmed`` has said of a file in this build, or says now.
-
-        The file may have been altered since. Then it has another stamp, as whoever compares sees.
-        """
-        return self._vouched.get(path) or self.confirmed(path)
 
     def knows(self, path: str) -> bool:
         """Tell whether one of our actions is on record as having written ``path``."""
@@ -132,12 +120,9 @@ class OutputRecord:
             self._is_changed = False
 
     def _document(self) -> dict[str, object]:
-        """Return what is kept as JSON: the outputs of each action one after the other come first.
-
-        A file that was seen in this build is not looked for again.
-        """
-        written, vouched = self._written, self._vouched
-        gone = {p for p in written if p not in vouched and not self.disk.is_file(p)}
+        """Return what is kept as JSON: the outputs of each action in turn come first."""
+        written = self._written
+        gone = {path for path in written if not self.disk.is_file(path)}
         unique = {made.outputs: made.action for made in self._made.values()}
         makers = {
             outputs: action

@@ -97,12 +97,6 @@ def absolute(path: Path | str) -> str:
     return os.path.abspath(name)
 
 
-def absolute_names(names: Iterable[str]) -> list[str]:
-    """Return what ``absolute`` does of many paths, asking once where they start."""
-    prefix, is_plain = os.path.join(os.getcwd(), ""), PLAIN_NAME.fullmatch
-    return [prefix + name if is_plain(name) else os.path.abspath(name) for name in names]
-
-
 class RecordingEnvironment(Mapping[str, str]):
     """Environment variables; which of them are asked for is noted."""
 

@@ -11,7 +11,8 @@ import json
 import os
 import sys
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from blake3 import blake3
 
@@ -53,25 +54,17 @@ class NotAsItWas(Exception):
     """The first thing that differs from the manifest."""
 
 
-class Verdict:
+class Verdict(NamedTuple):
     """What the check found: whether there is nothing to do, and if so what to say."""
 
-    def __init__(
-        self,
-        reason: str = "",
-        inputs: int = 0,
-        outputs: int = 0,
-        said: Any = (),
-        noted: Mapping[str, Any] | None = None,
-    ) -> None:
-        self.reason = reason
-        """Why the full evaluation is needed; empty when there is nothing to do."""
-        self.inputs = inputs
-        self.outputs = outputs
-        self.said = tuple(said)
-        """Lines that the finished request printed and that belong to its result."""
-        self.noted = noted or {}
-        """Of a manifest that something differs from, what ``NotedDigests`` needs."""
+    reason: str
+    """Why the full evaluation is needed; empty when there is nothing to do."""
+    inputs: int = 0
+    outputs: int = 0
+    said: tuple[str, ...] = ()
+    """Lines that the finished request printed and that belong to its result."""
+    noted: Mapping[str, Any] = MappingProxyType({})
+    """Of a manifest that something differs from, what ``NotedDigests`` needs."""
 
     def line(self) -> str:
         """Return the closing line of a request that has nothing to do."""
@@ -140,18 +133,18 @@ def judge(
         inputs, outputs = (len(manifest[part]["names"]) for part in ("inputs", "outputs"))
         return Verdict("", inputs, outputs, _lines(manifest["said"]))
     except NotAsItWas as difference:
-        noted = {part: manifest.get(part) for part in NOTED} if not verify else None
+        noted = {part: manifest.get(part) for part in NOTED} if not verify else {}
         return Verdict(str(difference), noted=noted)
     except UNREADABLE:
         return Verdict("no usable manifest")
 
 
-def _lines(said: Any) -> list[str]:
+def _lines(said: Any) -> tuple[str, ...]:
     """Return lines that can be shown; raises ``TypeError`` or ``ValueError`` for anything else."""
     if not isinstance(said, list):
         raise TypeError("no list")
     "".join(said).encode()
-    return said
+    return tuple(said)
 
 
 def forget(build: str, request: Request) -> None:

@@ -20,7 +20,7 @@ from up_to_date_modules import HEAVY, UP_TO_DATE
 
 from netra_build.asm.tools.shared_libraries import loaded_libraries
 from netra_build.asm.tools.toolchain import Toolchain
-from netra_build.build.freshness.up_to_date import seal_of
+from netra_build.build.freshness.up_to_date import body_digest
 from netra_build.core.disk import RealDisk
 from netra_build.core.stamps import columns_of, rows_in
 
@@ -388,6 +388,6 @@ def test_an_input_left_out_of_the_manifest_would_be_missed(finished: Project, pa
     assert len(left) < len(rows)
     document["inputs"] = columns_of(left)
     body = json.dumps(document).encode()
-    path.write_bytes(seal_of(body) + b"\n" + body)
+    path.write_bytes(body_digest(body) + b"\n" + body)
     SEEDED_FAULTS[part](finished)
     assert is_answered(finished.scons(ASKED))

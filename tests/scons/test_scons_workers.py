@@ -87,7 +87,7 @@ def expected(tmp_path: Path) -> Repository:
     return other
 
 
-def test_all_but_the_seal_is_done_by_hand_with_the_same_bytes(
+def test_all_but_the_seal_is_done_by_a_worker_with_the_same_bytes(
     repository: Repository, expected: Repository
 ) -> None:
     done = repository.scons("workers=2")
@@ -110,7 +110,7 @@ def test_where_no_process_can_be_made_all_is_done_here(
     assert {line.partition(" ")[2] for line in repository.who()} == {"here"}
 
 
-def test_what_another_checkout_kept_is_restored_by_hand(
+def test_what_another_checkout_kept_is_restored_by_a_worker(
     repository: Repository, expected: Repository, tmp_path: Path
 ) -> None:
     store = f"store={tmp_path / 'store'}"
@@ -123,7 +123,7 @@ def test_what_another_checkout_kept_is_restored_by_hand(
     assert "STORE" in done.actions
 
 
-def test_a_refusal_is_the_same_by_hand(repository: Repository, tmp_path: Path) -> None:
+def test_a_refusal_is_the_same_by_a_worker(repository: Repository, tmp_path: Path) -> None:
     other = Repository(tmp_path / "other")
     runs = []
     for one, workers in ((repository, "2"), (other, "0")):

@@ -15,11 +15,11 @@ import pytest
 from netra_build.build.freshness.finished import Finished, NotedDigests, write_manifest
 from netra_build.build.freshness.input_trace import InputTrace, RecordingDisk, RecordingEnvironment
 from netra_build.build.freshness.up_to_date import (
+    body_digest,
     forget,
     judge,
     manifest_path,
     request_key,
-    seal_of,
 )
 from netra_build.core.digests import blake3_hex
 from netra_build.core.disk import RealDisk
@@ -243,7 +243,7 @@ def alter(place: Place, change: Callable[[dict], object]) -> None:
     document = json.loads(path.read_bytes().partition(b"\n")[2])
     change(document)
     body = json.dumps(document).encode()
-    path.write_bytes(seal_of(body) + b"\n" + body)
+    path.write_bytes(body_digest(body) + b"\n" + body)
 
 
 @pytest.mark.parametrize(

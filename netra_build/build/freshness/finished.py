@@ -19,12 +19,12 @@ from netra_build.build.freshness.up_to_date import (
     FORMAT,
     QUESTIONS,
     Request,
+    body_digest,
     forget,
     hash_file,
     look_below,
     manifest_path,
     names_digest,
-    seal_of,
 )
 from netra_build.core.disk import Disk
 from netra_build.core.errors import NetraError
@@ -115,7 +115,7 @@ def write_manifest(disk: Disk, build: str, request: Request, finished: Finished)
     except Unsteady as reason:
         return str(reason)
     body = json.dumps(manifest, separators=(",", ":")).encode("ascii")
-    disk.write_bytes(Path(manifest_path(build, request)), seal_of(body) + b"\n" + body)
+    disk.write_bytes(Path(manifest_path(build, request)), body_digest(body) + b"\n" + body)
     _drop_oldest(disk, Path(manifest_path(build, request)).parent)
     return ""
 

@@ -167,7 +167,7 @@ def read_manifest(path: str) -> dict[str, Any]:
     with open(path, "rb", opener=_at_once) as stream:
         data = stream.read(MAX_MANIFEST_BYTES)
     head, _, body = data.partition(b"\n")
-    if head != seal_of(body):
+    if head != body_digest(body):
         raise ValueError("torn or altered")
     manifest: dict[str, Any] = json.loads(body)
     if manifest["format"] != FORMAT:
@@ -180,7 +180,7 @@ def _at_once(path: str, flags: int) -> int:
     return os.open(path, flags | os.O_NONBLOCK)
 
 
-def seal_of(body: bytes) -> bytes:
+def body_digest(body: bytes) -> bytes:
     """Return the first line of a manifest: the digest of the rest."""
     return str(blake3(body).hexdigest()).encode("ascii")
 

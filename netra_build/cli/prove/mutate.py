@@ -96,7 +96,7 @@ def _results(options: argparse.Namespace) -> list[Result]:
             raise BadInput("no kernel is named", expected="TACTIC or FILE.s", got="nothing")
         return []
     try:
-        from netra_build.checkasm.mutate.campaign import run_campaign
+        from netra_build.checkasm.mutate.campaign import golden_subject, run_campaign
     except ModuleNotFoundError as error:
         raise ToolchainFailed(
             f'mutation needs "{error.name}"', hint="install netra-build[simulate]"
@@ -106,10 +106,16 @@ def _results(options: argparse.Namespace) -> list[Result]:
         return [run_campaign(_file_subject(options), _tool_place(options, None), plan)]
     library = library_of(options)
     place = _tool_place(options, library)
-    return [
-        run_campaign(_golden_subject(library, golden), place, plan, _template(library, golden))
-        for golden in _goldens(library, options.subject, options.variant)
-    ]
+    goldens = _goldens(library, options.subject, options.variant)
+    tactics = load_catalog(library, derive_pins=True).tactics
+    results = []
+    for golden in goldens:
+        tactic = next((one for one in tactics if one.name == f"{TARGET}.{golden.tactic}"), None)
+        unit, abi = library.read(golden.source), read_abi(library, golden.tactic)
+        subject = golden_subject(golden, unit, tactic, abi)
+        template = None if tactic is None else _template(library, golden, tactic)
+        results.append(run_campaign(subject, place, plan, template))
+    return results
 
 
 def _put_into_document(options: argparse.Namespace, results: Sequence[Result]) -> None:
@@ -181,13 +187,6 @@ def _file_subject(options: argparse.Namespace) -> Subject:
     return Subject(options.subject, data, options.tactic, specialization)
 
 
-def _golden_subject(library: Library, golden: GoldenSource) -> Subject:
-    from netra_build.checkasm.mutate.campaign import golden_subject
-
-    abi = read_abi(library, golden.tactic)
-    return golden_subject(golden, library.read(golden.source), _tactic(library, golden), abi)
-
-
 def _goldens(library: Library, tactic: str, variant: str) -> list[GoldenSource]:
     found = golden_sources(library, tactic)
     if not found:
@@ -204,19 +203,10 @@ def _goldens(library: Library, tactic: str, variant: str) -> list[GoldenSource]:
     return chosen
 
 
-def _tactic(library: Library, golden: GoldenSource) -> FixedTactic | None:
-    """Return the catalog entry of a golden source, None when there is none."""
-    tactics = load_catalog(library, derive_pins=True).tactics
-    return next((one for one in tactics if one.name == f"{TARGET}.{golden.tactic}"), None)
-
-
-def _template(library: Library, golden: GoldenSource) -> Template | None:
-    """Return the instance of the tactic's template whose guards are mutated, if it has one."""
+def _template(library: Library, golden: GoldenSource, tactic: FixedTactic) -> Template:
+    """Return the instance of the tactic's template whose guards are mutated."""
     from netra_build.checkasm.mutate.guards import Template
 
-    tactic = _tactic(library, golden)
-    if tactic is None:
-        return None
     contract = [(name, values[0]) for name, values in tactic.contract_constants]
     constants = [*MACHINE_LINES, *contract, *golden.specialization.items()]
     instance = instance_source(

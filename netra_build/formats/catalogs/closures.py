@@ -85,6 +85,8 @@ class Closures:
         self._library = library
         self._files: dict[str, SourceFile] = {}
         self._closures: dict[str, Closure] = {}
+        self._straight: set[str] = set()
+        """Files from which no chain of includes leads back to themselves."""
 
     def of(self, template: str, place: str) -> Closure:
         """Return the closure of ``template``.
@@ -137,9 +139,11 @@ class Closures:
         included = {
             name: [relative_name(written, name) for _, written in file.includes]
             for name, file in files.items()
+            if name not in self._straight
         }
         try:
             TopologicalSorter(included).prepare()
+            self._straight.update(included)
         except CycleError as error:
             cycle = error.args[1][1:]  # each file is included by the next, the last by the first
             order = list(files)

@@ -15,7 +15,7 @@ from netra_build.build.cache.request_trace import (
     kept_traces,
     trace_of,
 )
-from netra_build.build.cache.restore import Present, digests_below, fits, restore
+from netra_build.build.cache.restore import digests_below, fits, restore
 from netra_build.build.digests.code_digest import PACKAGE_FOLDER
 from netra_build.build.digests.distributions import DISTRIBUTION_BY_IMPORT, installed_version
 from netra_build.build.freshness.finished import Finished, confirmed, write_manifest
@@ -48,13 +48,12 @@ def restore_request(env: Any, check: UpToDateCheck) -> Made | None:
     if store is None or not key:
         return None
     base = absolute(".") + "/"
-    present = Present(base, context.noted)
     for trace in kept_traces(store, key):
         code = _code(env)
         input_trace = InputTrace(context.input_trace.started_ns)
         input_trace.environment.update(context.input_trace.environment)
         try:
-            if not fits(trace, code, base, input_trace, present):
+            if not fits(trace, code, base, input_trace):
                 continue
             written = restore(trace.made, base, store)
             if written is not None:

@@ -24,7 +24,7 @@ from netra_build.build.cache.request_trace import (
     read_made,
     trace_of,
 )
-from netra_build.build.cache.restore import Present, digests_below, fits, restore
+from netra_build.build.cache.restore import digests_below, fits, restore
 from netra_build.build.cache.store import MOST_RECORDS, Store, open_store
 from netra_build.build.freshness.finished import NotedDigests
 from netra_build.build.freshness.input_trace import InputTrace, RecordingDisk
@@ -32,7 +32,7 @@ from netra_build.build.graph.product import JOURNAL
 from netra_build.core.digests import blake3_hex
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput
-from netra_build.core.stamps import columns_of, own_stamp_of, stamp_of
+from netra_build.core.stamps import own_stamp_of
 
 OUTPUTS = {
     "build/work/k.o": "object",
@@ -100,7 +100,7 @@ def kept(tmp_path: Path, store: Store) -> KeptTrace:
 
 def fitting(trace: Trace | KeptTrace, base: str, code: str = "code") -> bool:
     """Tell whether a trace fits a checkout that nobody has looked at yet."""
-    return fits(trace, code, base, InputTrace(), Present(base))
+    return fits(trace, code, base, InputTrace())
 
 
 def contents(base: str) -> dict[str, str]:
@@ -159,35 +159,6 @@ def test_a_file_that_is_edited_between_two_looks_is_seen(tmp_path: Path, kept: K
     assert not fitting(kept, base)
     path.write_text(before)
     assert fitting(kept, base)
-
-
-def test_a_file_that_is_looked_at_once_is_looked_at_in_full_before_it_counts(
-    tmp_path: Path, kept: KeptTrace
-) -> None:
-    """Many traces are held against one look; what was edited since is seen by the full one."""
-    base = checkout(tmp_path / "second")
-    present = Present(base)
-    assert fits(kept, "code", base, InputTrace(), present)
-    (tmp_path / "second/recipes/a.yaml").write_text("other")
-    assert present.may_fit(kept.asked)
-    assert not fits(kept, "code", base, InputTrace(), present)
-
-
-def test_a_digest_on_file_stands_in_for_the_first_look_alone(
-    tmp_path: Path, kept: KeptTrace
-) -> None:
-    """A wrong one on file shows that it was taken; nothing that it lets pass is believed."""
-    base = checkout(tmp_path / "second")
-    true = kept.asked.inputs["recipes/a.yaml"]
-    for text, digest, may_fit in (("other", true, True), (None, "0" * 64, False)):
-        path = tmp_path / "second/recipes/a.yaml"
-        path.write_text(text or "content of recipes/a.yaml")
-        inputs = columns_of({"recipes/a.yaml": (stamp_of(str(path)), digest)})
-        later_ns = time.time_ns() + 10**15
-        noted = NotedDigests({"base": base, "written_ns": later_ns, "inputs": inputs})
-        assert Present(base, noted).may_fit(kept.asked) is may_fit
-        assert not fits(kept, "code", base, InputTrace(), Present(base, noted))
-        assert fits(kept, "code", base, InputTrace(), Present(base)) is (text is None)
 
 
 def test_other_code_does_not_fit(tmp_path: Path, kept: KeptTrace) -> None:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from netra_build.build.cache.request_trace import (
     OUTPUTS_BELOW,
-    Asked,
     KeptTrace,
     Made,
     Trace,
@@ -22,49 +21,21 @@ from netra_build.core.digests import blake3_hex
 from netra_build.core.disk import Disk, RealDisk, confined_path
 from netra_build.core.errors import NetraError
 from netra_build.core.folders import ConfinedRoot
-from netra_build.core.stamps import stamp_of
 
 
-class Present:
-    """The inputs of a checkout as they are, each looked at once: it is held against many traces."""
+def fits(trace: Trace | KeptTrace, code: str, base: str, input_trace: InputTrace) -> bool:
+    """Tell whether a request would be made from the same here; what is asked is noted.
 
-    def __init__(self, base: str, noted: NotedDigests | None = None) -> None:
-        self._base = base
-        self._noted = noted or NotedDigests()
-        self._digests: dict[str, str] = {}
-
-    def may_fit(self, asked: Asked) -> bool:
-        """Tell whether no input is seen to differ: what passes has to be looked at in full.
-
-        Nothing is noted, and a file that its stamp does not tell apart is not looked at again.
-        """
-        return all(self._digest(name) == digest for name, digest in asked.inputs.items())
-
-    def _digest(self, name: str) -> str:
-        """Return the BLAKE3 of a file, nothing if it cannot be read."""
-        if name not in self._digests:
-            self._digests[name] = self._read(self._base + name)
-        return self._digests[name]
-
-    def _read(self, path: str) -> str:
-        stamp = stamp_of(path)
-        if stamp is None:
-            return ""
-        try:
-            return self._noted.digest(path, stamp) or blake3_hex(RealDisk().read_bytes(path))
-        except NetraError:
-            return ""
-
-
-def fits(
-    trace: Trace | KeptTrace, code: str, base: str, input_trace: InputTrace, present: Present
-) -> bool:
-    """Tell whether a request would be made from the same here; what is asked is noted."""
-    if trace.code != code or not present.may_fit(trace.asked):
+    Of the traces that are kept nearly all differ in an input, so these are looked at first.
+    """
+    if trace.code != code:
         return False
     asked, disk, confined = trace.asked, RecordingDisk(input_trace), ConfinedRoot(Path(base))
     questions = {"exists": disk.exists, "is_file": disk.is_file, "is_folder": disk.is_folder}
     try:
+        for name, digest in asked.inputs.items():
+            if blake3_hex(disk.read_bytes(confined.path(name, name))) != digest:
+                return False
         for kind, name, answer in asked.answers:
             if kind not in questions or questions[kind](Path(base + name)) != answer:
                 return False
@@ -73,12 +44,9 @@ def fits(
             found = disk.files_under(top, suffix)
             if tuple(path.relative_to(top).as_posix() for path in found) != names:
                 return False
-        return all(
-            blake3_hex(disk.read_bytes(confined.path(name, name))) == digest
-            for name, digest in asked.inputs.items()
-        )
     except NetraError:
         return False
+    return True
 
 
 def restore(made: Made, base: str, store: Store) -> dict[str, str] | None:

@@ -1,9 +1,9 @@
 """From a plan to a graph: the whole product as one readable sequence of actions.
 
     model + profile -> plan            (load, choose: decided before the graph exists)
-    plan -> instantiate -> close the includes -> assemble -> link -> seal -> read
+    plan -> instantiate -> close the includes -> assemble -> link -> strip -> read
                                                                       +----> disassemble, conform
-    golden source -> flatten -> assemble -> link -> seal -------------+----> equivalence
+    golden source -> flatten -> assemble -> link -> strip ------------+----> equivalence
     all of it -> engine manifest and siblings -> validation plan -> seal of the engine
     or, of a recipe of code objects, -> descriptions of some each -> build result
 

@@ -23,7 +23,7 @@ def emit(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
 def emit_manifest(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
     """Return ``engine.json`` under the role ``document``.
 
-    Inputs are the sealed code objects by their name inside the engine directory. Every kernel
+    Inputs are the code objects by their name inside the engine directory. Every kernel
     operation gains ``hsaco_sha256``, and the id is taken anew (published format, section 9.2).
     """
     engine = copy.deepcopy(parameters["document"])

@@ -33,7 +33,7 @@ def golden_digests(data: bytes, symbol: str, location: str) -> dict[str, str]:
 def prove(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
     """Return the digests as a record; raise ``Refused`` when the record on file differs.
 
-    Inputs: ``hsaco`` (sealed golden code object) and ``expect`` (its ``expect.json``).
+    Inputs: ``hsaco`` (stripped golden code object) and ``expect`` (its ``expect.json``).
     Parameters: ``symbol``, ``tactic``, ``expect`` (name of the record).
     """
     location = parameters["expect"]

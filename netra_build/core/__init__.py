@@ -15,8 +15,9 @@ In reading order:
 ``members``          modules that a package has because their files lie in it
 ``memory``           what can be asked again what it was told
 ``terminal``         tables for terminals
+``templates``        texts that are filled in, from files beside the modules that use them
 ``batches``          sequences in pieces of bounded length
 
-It imports blake3 and, late, rich. ``errors`` and ``stamps`` are loaded by the up-to-date check at
-every start, so they import next to nothing. Start with ``errors``, then ``disk``.
+It imports blake3 and, late, rich and jinja2. ``errors`` and ``stamps`` are loaded by the up-to-date
+check at every start, so they import next to nothing. Start with ``errors``, then ``disk``.
 """

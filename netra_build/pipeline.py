@@ -34,6 +34,7 @@ from netra_build.plan.units import EngineParts, Unit
 from netra_build.stages import copy_files, seal_engine
 from netra_build.stages.build_result import DESCRIBE, PUBLISHED, RESULT
 from netra_build.stages.engine_documents import EMIT, MANIFEST, VALIDATION
+from netra_build.stages.read_object import lock_place
 
 QUICK_SEEDS = (1,)
 """Seeds of the random inputs that every build runs, beside all extreme inputs."""
@@ -284,6 +285,8 @@ def _graph(
         for member in unit.members
         for source, digest in member.instance.tactic.closure
     }
-    graph = Graph(name, tuple(unique.values()), seal, notes, planned=planned)
+    locations = {lock_place(u.hsaco_name): u.lock_location for u in units if u.lock_location}
+    made = tuple(unique.values())
+    graph = Graph(name, made, seal, notes, planned=planned, locations=locations)
     check_graph(graph)
     return graph

@@ -221,9 +221,11 @@ def _read_artifact(node: Located) -> ArtifactRecipe:
     nodes = entries["members"].sequence()
     members = tuple(_read_member(member) for member in nodes)
     _refuse_repeats([member.symbol for member in members], nodes)
+    lock = entries.get("locked_text_sha256")
     return ArtifactRecipe(
         name=_matching(entries["name"], _NAME, "a plain file name"),
         members=members,
+        lock_location=lock.location if lock else "",
         **_options(entries, _ARTIFACT_OPTIONS),
     )
 

@@ -37,12 +37,16 @@ class MemberRecipe:
 
 @dataclass(frozen=True)
 class ArtifactRecipe:
-    """One code object with its members, and the digests (SHA-256) that it is locked to, if any."""
+    """One code object with its members, and the digests (SHA-256) that it is locked to, if any.
+
+    ``lock_location`` is where a recipe states the digest of ``.text``.
+    """
 
     name: str
     members: tuple[MemberRecipe, ...]
     locked_text_sha256: str | None = None
     locked_hsaco_sha256: str | None = None
+    lock_location: str = ""
 
 
 @dataclass(frozen=True)
@@ -85,7 +89,8 @@ def _artifact(fields: Fields) -> ArtifactRecipe:
     if twice is not None:
         fields.refuse(f'two members have the symbol "{twice}"', "members")
     locks = (fields.digest("locked_text_sha256"), fields.digest("locked_hsaco_sha256"))
-    return ArtifactRecipe(fields.text("name"), members, *locks)
+    place = fields.place("locked_text_sha256")
+    return ArtifactRecipe(fields.text("name"), members, *locks, place)
 
 
 def _member(fields: Fields) -> MemberRecipe:

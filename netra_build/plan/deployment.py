@@ -47,6 +47,7 @@ def _unit(name: str, artifact: ArtifactRecipe, catalog: Catalog, allow_unlocked:
         members=tuple(Member(instance, None, None, None) for instance in instances),
         work=f"deployments/{name}/",
         locked_text_sha256=None if is_unlocked else artifact.locked_text_sha256,
+        lock_location=artifact.lock_location,
     )
 
 

@@ -122,6 +122,7 @@ def recipe_units(library: Library, recipe: ObjectsRecipe, catalog: Catalog) -> l
             ),
             work=f"recipes/{recipe.name}/",
             locked_text_sha256=artifact.locked_text_sha256,
+            lock_location=artifact.lock_location,
         )
         for artifact in recipe.artifacts
     ]

@@ -76,6 +76,7 @@ class Unit:
     home: Root = Root.OUT
     prefix: str = ""
     locked_text_sha256: str | None = None
+    lock_location: str = ""
     refuses_findings: bool = True
     leader: Unit | None = None
 

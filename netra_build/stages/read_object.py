@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import PurePosixPath
 from typing import Any
 
 from netra_build.asm.objects.code_object import CodeObject, kernel_and_metadata, read_code_object
@@ -18,15 +19,18 @@ def run(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
 
     Parameters: ``hsaco`` (name inside the product), ``kernels`` (symbol and work-items of a
     work-group each), ``sources`` and ``locked_text_sha256``: a ``.text`` with another digest
-    raises ``Refused``. A record of several kernels lists them. The published record of a golden
-    object has what ``stated`` says in place of the digest of the text.
+    raises ``Refused`` at ``lock_place``. A record of several kernels lists them. The published
+    record of a golden object has what ``stated`` says in place of the digest of the text.
     """
     data, hsaco = inputs["hsaco"], parameters["hsaco"]
     code = read_code_object(data, hsaco)
     text_digest, locked = sha256_hex(code.text), parameters["locked_text_sha256"]
     if locked is not None and locked != text_digest:
         raise Refused(
-            ".text is not the locked one", location=hsaco, expected=locked, got=text_digest
+            f'text of "{PurePosixPath(hsaco).stem}" differs from its lock',
+            location=lock_place(hsaco),
+            expected=locked,
+            got=text_digest,
         )
     identity = parameters.get("stated", {"text_sha256": text_digest})
     record = {"hsaco": hsaco, "sha256": sha256_hex(data), **identity}
@@ -35,6 +39,11 @@ def run(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
         "notes": notes_text(code, hsaco).encode(),
         "record": canonical_bytes(record | _kernels(code, parameters)),
     }
+
+
+def lock_place(hsaco: str) -> str:
+    """Return how a message names the locked part of a code object, if no recipe states the lock."""
+    return f"{hsaco} .text"
 
 
 def _kernels(code: CodeObject, parameters: Parameters) -> dict[str, Json]:

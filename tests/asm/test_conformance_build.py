@@ -95,6 +95,23 @@ def test_a_deployment_recipe_builds_the_published_bytes(case, tmp_path):
     assert run(*words, *case["options"])[0] == 0
 
 
+@pytest.mark.parametrize("index", [0, 3])
+def test_a_text_that_differs_from_its_lock_is_named_by_the_recipe(index, tmp_path):
+    document = json.loads((HERE / "recipes" / "synthetic.json").read_text())
+    artifact = document["artifacts"][index]
+    lock, artifact["locked_text_sha256"] = artifact["locked_text_sha256"], "1" * 64
+    recipe, out = tmp_path / "recipe.json", tmp_path / "out"
+    recipe.write_text(json.dumps(document))
+    words = ("recipe", "--repo-root", "library", "--deployment", str(recipe), "--output", str(out))
+    assert run(*words) == (
+        1,
+        "",
+        f"netra: {recipe}#/artifacts/{index}/locked_text_sha256: text of "
+        f'"{artifact["name"]}" differs from its lock; expected {"1" * 64}, got {lock}\n',
+    )
+    assert not out.exists()
+
+
 @pytest.mark.parametrize("case", WITH_TOOLS, ids=[case["id"] for case in WITH_TOOLS])
 def test_a_bad_input_is_answered_as_it_should_be(case):
     arguments = ["--cli", "", "--recipe", "recipe", "--prefix", "netra: "]

@@ -154,7 +154,8 @@ def test_a_text_that_differs_from_its_lock_is_refused(folder, tmp_path):
     assert done.status == 2
     name = document["artifacts"][0]["name"]
     assert (
-        f"{name}.hsaco: .text is not the locked one; expected {'1' * 64}, got {lock}"
+        f'recipes/ranged.json#/artifacts/0/locked_text_sha256: text of "{name}" differs from its'
+        f" lock; expected {'1' * 64}, got {lock}"
     ) in done.failure
 
 

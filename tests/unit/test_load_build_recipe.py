@@ -70,6 +70,14 @@ def test_a_code_object_recipe() -> None:
     assert read_recipe(OBJECTS.encode(), "recipes/y.yaml") == expected
 
 
+def test_a_lock_is_known_by_its_line() -> None:
+    text = OBJECTS.replace("    members", f"    locked_text_sha256: '{'1' * 64}'\n    members")
+    recipe = read_recipe(text.encode(), "recipes/y.yaml")
+    assert isinstance(recipe, ObjectsRecipe)
+    (artifact,) = recipe.artifacts
+    assert artifact.lock_location == "recipes/y.yaml:6"
+
+
 def test_checks_of_a_code_object_recipe() -> None:
     def checks(more: str) -> tuple[bool, bool]:
         recipe = read_recipe((OBJECTS + more).encode(), "y.yaml")

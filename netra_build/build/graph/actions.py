@@ -138,6 +138,8 @@ class Graph:
     listing: Listing = listed_files
     planned: Mapping[Place, str] = field(default_factory=dict)
     """SHA-256 of the sources whose bytes decided what the graph is; actions take no others."""
+    locations: Mapping[str, str] = field(default_factory=dict)
+    """Where a user stated what a stage refuses, by the location that the stage gives it."""
 
     @cached_property
     def producers(self) -> dict[Place, Action]:

@@ -139,6 +139,7 @@ class ActionRun:
 
     def _explained(self, error: NetraError) -> NetraError:
         action, execution = self.action, self.execution
+        error.location = execution.graph.locations.get(error.location, error.location)
         if action.stage.explain is None or not action.hints:
             return error
         read, path = execution.disk.read_bytes, execution.folders.path

@@ -51,10 +51,6 @@ def build_engine(engine: EngineFolder, tools: Toolchain) -> list[dict[str, Json]
     for candidate in candidates:
         name = f"hsaco/{candidate.text('symbol')}.hsaco"
         check_notes(read_code_object(files[name], name), candidate, name)
-    for operation in golden:
-        path = operation.text("hsaco")
-        code = read_code_object(engine.read(path), engine.location(path))
-        check_notes(code, operation, engine.location(path), symbol_key="kernel_symbol")
     for name, data in files.items():
         engine.replace(name, data)
     stems = [candidate.text("symbol") for candidate in candidates]
@@ -162,3 +158,5 @@ def _check_golden(engine: EngineFolder, operation: Fields) -> None:
             expected=digest,
             got=actual,
         )
+    code = read_code_object(engine.read(path), engine.location(path))
+    check_notes(code, operation, engine.location(path), symbol_key="kernel_symbol")

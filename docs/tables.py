@@ -16,7 +16,7 @@ TABLE = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 def tables() -> dict[str, Mapping[str, str]]:
     """Return, for each table of the manual, its first column and its text."""
     return {
-        "command": {word: load_command(word).HELP for word in sorted(COMMANDS)},
+        "command": {word: load_command(word).help for word in sorted(COMMANDS)},
         "target": TARGETS,
         "variable": VARIABLES,
     }

@@ -1,9 +1,9 @@
-"""The ``netra`` command line, one module a command.
+"""The ``netra`` command line.
 
-Every command is a module with the same shape: ``HELP``, ``add_arguments(parser)`` and
-``run(options)``, which returns the exit code. ``main`` knows the words and imports a command when
-it is asked for; errors are raised, and printed by ``main`` alone, with the exit code that belongs
-to their kind.
+Every command is its help, ``add_arguments(parser)`` and ``run(options)``, which returns the exit
+code. A module with one command has these at its top, one with several a ``Command`` for each.
+``main`` knows the words and imports a command when it is asked for; errors are raised, and printed
+by ``main`` alone, with the exit code that belongs to their kind.
 
 In reading order:
 

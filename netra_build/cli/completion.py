@@ -6,8 +6,8 @@ import argparse
 from collections.abc import Mapping
 from pathlib import Path
 
-from netra_build.cli.main import COMMANDS, Command, load_command
-from netra_build.cli.options import add_library_root
+from netra_build.cli.main import COMMANDS, load_command
+from netra_build.cli.options import Command, add_library_root
 from netra_build.cli.places import library_of
 from netra_build.core.errors import BadInput
 from netra_build.formats.catalogs.catalog import load_catalog
@@ -84,7 +84,7 @@ def completion_script(shell: str, commands: dict[str, Command]) -> str:
     parser = argparse.ArgumentParser(prog="netra")
     words = parser.add_subparsers()
     for word, command in commands.items():
-        declared = words.add_parser(word, help=command.HELP, description=command.HELP)
+        declared = words.add_parser(word, help=command.help, description=command.help)
         command.add_arguments(declared)
         for action in declared._actions:
             if action.nargs != 0 and action.choices is None:

@@ -7,51 +7,45 @@ import importlib
 import sys
 import traceback
 from collections.abc import Sequence
-from typing import NoReturn, Protocol
+from typing import Any, NoReturn
 
 from netra_build import __version__
+from netra_build.cli.options import Command
 from netra_build.core.errors import EXIT_BAD_INPUT, EXIT_OUR_BUG, BadInput, NetraError
 from netra_build.core.nearest import nearest_hint
 
 COMMANDS = {
     "build": "build.build",
-    "check": "prove.check",
+    "check": "prove.check:CHECK",
     "compile": "build.compile",
     "completion": "completion",
     "diff": "look.diff",
-    "explain": "look.explain",
+    "explain": "look.inspect_engine:EXPLAIN",
     "graph": "look.graph",
-    "inspect": "look.inspect_engine",
-    "list-tactics": "look.list_tactics",
+    "inspect": "look.inspect_engine:INSPECT",
+    "list-tactics": "look.inspect_engine:LIST_TACTICS",
     "validate": "build.validate",
     "verify": "prove.verify",
-    "evidence": "prove.evidence_add",
+    "evidence": "prove.evidence:EVIDENCE",
     "golden": "prove.golden_accept",
     "mutate": "prove.mutate",
     "kernels": "author.kernels_table",
-    "new-tactic": "author.new_tactic",
-    "pin": "author.pin",
-    "promote": "prove.promote",
-    "rebuild": "build.rebuild",
-    "recipe": "build.recipe",
+    "new-tactic": "author.tactics:NEW_TACTIC",
+    "pin": "author.tactics:PIN",
+    "promote": "prove.evidence:PROMOTE",
+    "rebuild": "build.rebuild:REBUILD",
+    "recipe": "build.rebuild:RECIPE",
     "repack": "build.repack",
     "report": "look.report",
     "reproduce": "prove.reproduce",
-    "simulate": "prove.simulate",
+    "simulate": "prove.check:SIMULATE",
     "store": "store",
-    "why": "look.why",
+    "why": "look.recorded:WHY",
 }
-"""Word on the command line to module below this folder, which is imported only when asked for."""
+"""Word on the command line to module below this folder, which is imported only when asked for.
 
-
-class Command(Protocol):
-    """What a command module gives: its help, its options and what it does."""
-
-    HELP: str
-
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None: ...
-
-    def run(self, options: argparse.Namespace) -> int: ...
+A module of several commands gives the name of each.
+"""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -62,19 +56,23 @@ class _Parser(argparse.ArgumentParser):
 
 
 def load_command(word: str) -> Command:
-    """Return the module behind a word; raise ``BadInput`` with the nearest known one."""
+    """Return the command behind a word; raise ``BadInput`` with the nearest known one."""
     if word not in COMMANDS:
         raise BadInput(
             f'unknown command "{word}"', location="netra", hint=nearest_hint(word, COMMANDS)
         )
-    module: Command = importlib.import_module(f"netra_build.cli.{COMMANDS[word]}")
-    return module
+    place, _, name = COMMANDS[word].partition(":")
+    module: Any = importlib.import_module(f"netra_build.cli.{place}")
+    if not name:
+        return Command(module.HELP, module.add_arguments, module.run)
+    found: Command = getattr(module, name)
+    return found
 
 
 def usage() -> str:
     """Return the list of commands with one line of help each."""
     width = max(map(len, COMMANDS))
-    rows = [f"  {word:<{width}}  {load_command(word).HELP}" for word in sorted(COMMANDS)]
+    rows = [f"  {word:<{width}}  {load_command(word).help}" for word in sorted(COMMANDS)]
     return "\n".join(["usage: netra COMMAND [OPTIONS]", "", *rows, ""])
 
 
@@ -87,7 +85,7 @@ def run_command(words: Sequence[str]) -> int:
         print(f"netra {__version__}")
         return 0
     command = load_command(words[0])
-    parser = _Parser(prog=f"netra {words[0]}", description=command.HELP, allow_abbrev=False)
+    parser = _Parser(prog=f"netra {words[0]}", description=command.help, allow_abbrev=False)
     command.add_arguments(parser)
     return command.run(parser.parse_args(list(words[1:])))
 

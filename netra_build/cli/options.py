@@ -3,35 +3,28 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 from netra_build.build.run.build_lock import take_lock
 from netra_build.core.errors import printable
 
-if TYPE_CHECKING:
-    from netra_build.asm.tools.toolchain import Toolchain
+
+class Command(NamedTuple):
+    """One command: its help, the options that it declares, and what it does."""
+
+    help: str
+    add_arguments: Callable[[argparse.ArgumentParser], None]
+    run: Callable[[argparse.Namespace], int]
 
 
-def add_library_root(parser: argparse.ArgumentParser) -> None:
+def add_library_root(
+    parser: argparse.ArgumentParser, otherwise: str = "found from here if left out"
+) -> None:
     """Add ``--library-root``."""
-    parser.add_argument(
-        "--library-root", metavar="DIR", help="kernel library; found from here if left out"
-    )
-
-
-def add_searched_library(parser: argparse.ArgumentParser) -> None:
-    """Add ``--library-root`` for a library that is searched around the input."""
-    parser.add_argument(
-        "--library-root", type=Path, help="kernel library; else searched around the input"
-    )
-
-
-def library_anchors() -> tuple[Path, ...]:
-    """Return where a library is searched after the input: here and beside this package."""
-    return (Path.cwd(), Path(__file__))
+    parser.add_argument("--library-root", metavar="DIR", help=f"kernel library; {otherwise}")
 
 
 def add_toolchain(parser: argparse.ArgumentParser, what: str = "llvm-mc and ld.lld") -> None:
@@ -48,18 +41,6 @@ def add_recipe(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--locked", action="store_true", help="refuse missing or stale pins")
     add_library_root(parser)
     add_toolchain(parser)
-
-
-def programs_of(options: argparse.Namespace) -> Toolchain:
-    """Return what a command that looks at one code object disassembles with."""
-    from netra_build.asm.tools.toolchain import find_toolchain
-
-    rocm = os.environ.get("ROCM_PATH", "")
-    return find_toolchain(
-        Path(options.toolchain) if options.toolchain else None,
-        rocm_path=Path(rocm) if rocm else None,
-        local=Path.cwd() / ".toolchain",
-    )
 
 
 def say_kept(folder: Path, names: tuple[str, ...]) -> None:

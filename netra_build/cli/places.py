@@ -5,9 +5,8 @@ from __future__ import annotations
 import argparse
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from netra_build.asm.native.session import with_native_part
-from netra_build.asm.tools.toolchain import Toolchain, find_toolchain
 from netra_build.build.digests.code_digest import PACKAGE_FOLDER
 from netra_build.build.freshness.input_trace import (
     InputTrace,
@@ -17,44 +16,90 @@ from netra_build.build.freshness.input_trace import (
     note_folder,
 )
 from netra_build.core.disk import RealDisk
+from netra_build.core.errors import BadInput, ToolchainFailed
 from netra_build.formats.library import Library, open_library
+from netra_build.formats.vocabulary import TARGET
+
+if TYPE_CHECKING:
+    from netra_build.asm.tools.toolchain import Toolchain
 
 
-def library_of(options: argparse.Namespace, input_trace: InputTrace | None = None) -> Library:
-    """Return the library that the options name, or the one around the working folder.
+def library_of(
+    options: argparse.Namespace,
+    input_trace: InputTrace | None = None,
+    *,
+    beside: Path | None = None,
+) -> Library:
+    """Return the library that the options name, or the one around ``beside`` or here.
 
     What it reads from now on is noted in ``input_trace``.
     """
     explicit = Path(options.library_root) if options.library_root else None
     disk = RealDisk() if input_trace is None else RecordingDisk(input_trace)
-    return open_library(disk, explicit, (Path.cwd(), PACKAGE_FOLDER))
+    first = () if beside is None else (beside,)
+    return open_library(disk, explicit, (*first, Path.cwd(), PACKAGE_FOLDER))
 
 
 def toolchain_of(
-    options: argparse.Namespace, library: Library, input_trace: InputTrace | None = None
+    options: argparse.Namespace, root: Path, input_trace: InputTrace | None = None
 ) -> Toolchain:
-    """Return the tool chain that the options name, or the one of this machine.
+    """Return the tool chain that the options name, or that of this machine and a project.
 
-    All its files, and what was searched for it, are noted in ``input_trace``.
+    The project is the one below ``root``. All files of the tool chain, and what was searched for
+    it, are noted in ``input_trace``.
     """
-    return toolchain_at(options.toolchain, library.root, input_trace)
+    return toolchain_at(options.toolchain, root, input_trace)
+
+
+def programs_of(options: argparse.Namespace) -> Toolchain:
+    """Return what a command that looks at one code object disassembles with.
+
+    It has no native part: to prove that one fits takes longer than to run a program once.
+    """
+    return _programs(options.toolchain, Path.cwd() / ".toolchain", InputTrace())
+
+
+def toolchain_if_any(options: argparse.Namespace, root: Path) -> Toolchain | None:
+    """Return the tool chain; None when none was named and none is here."""
+    try:
+        return toolchain_of(options, root)
+    except ToolchainFailed:
+        if options.toolchain:
+            raise
+        return None
 
 
 def toolchain_at(
     explicit: str | None, root: Path, input_trace: InputTrace | None = None
 ) -> Toolchain:
     """Return the tool chain of a folder, or of this machine and the project below ``root``."""
-    seen = input_trace or InputTrace()
+    from netra_build.asm.native.session import with_native_part
+
+    local = root / ".toolchain"
+    programs = _programs(explicit, local, input_trace or InputTrace())
+    if input_trace is not None:
+        programs.identity(RecordingDisk(input_trace))
+        note_folder(input_trace, absolute(local / "native"))
+    return with_native_part(programs, local / "native")
+
+
+def _programs(explicit: str | None, local: Path, seen: InputTrace) -> Toolchain:
+    from netra_build.asm.tools.toolchain import find_toolchain
+
     environment = RecordingEnvironment(os.environ, seen)
-    rocm, local = environment.get("ROCM_PATH", ""), root / ".toolchain"
-    programs = find_toolchain(
+    rocm = environment.get("ROCM_PATH", "")
+    return find_toolchain(
         Path(explicit) if explicit else None,
         rocm_path=Path(rocm) if rocm else None,
         local=local,
         path=environment.get("PATH", ""),
         disk=RecordingDisk(seen),
     )
-    if input_trace is not None:
-        programs.identity(RecordingDisk(input_trace))
-        note_folder(input_trace, absolute(local / "native"))
-    return with_native_part(programs, local / "native")
+
+
+def refuse_other_target(options: argparse.Namespace) -> None:
+    """Raise ``BadInput`` unless ``--target`` is the one there is."""
+    if options.target != TARGET:
+        raise BadInput(
+            "unknown target", location="--target", expected=f'"{TARGET}"', got=f'"{options.target}"'
+        )

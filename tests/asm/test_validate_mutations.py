@@ -16,7 +16,7 @@ from netra_build import requests
 from netra_build.build.graph.actions import Root
 from netra_build.build.run.execution import Execution, Folders
 from netra_build.build.run.executor import run_graph
-from netra_build.cli.build.published import build_engine
+from netra_build.cli.build.validate import build_engine
 from netra_build.core.canonical_json import canonical_bytes, pretty_bytes
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import NetraError
@@ -56,7 +56,7 @@ def engines(made_once: Any, toolchain: Any) -> dict[str, Any]:
     def make(folder: Path) -> None:
         small = make_library(folder / "library")
         published(folder / "compiled")
-        build_engine(EngineFolder(published(folder / "published"), RealDisk()), toolchain)
+        build_engine(EngineFolder(published(folder / "published"), RealDisk()), lambda: toolchain)
         build(own, "qwen36_moe_m1", folder / "ours", toolchain)
         build(small, "shared", folder / "shared", toolchain)
 

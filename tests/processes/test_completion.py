@@ -120,7 +120,7 @@ def test_every_script_names_every_command_and_option(shell):
 class Sample:
     """A command whose help holds what shells treat as special."""
 
-    HELP = "it's [one]: $HOME `x`"
+    help = "it's [one]: $HOME `x`"
 
     @staticmethod
     def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from netra_build.checkasm.model.arguments import FORMS, read_arguments, read_sizes
 from netra_build.cli.main import run_command
-from netra_build.cli.prove.simulate import NO_SILICON
+from netra_build.cli.prove.check import NO_SILICON
 from netra_build.core.errors import BadInput
 
 DOUBLE = """

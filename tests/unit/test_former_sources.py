@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from netra_build.cli.build.published import build_engine
+from netra_build.cli.build.validate import build_engine
 from netra_build.cli.main import main
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput
@@ -125,7 +125,7 @@ def test_strictness_and_a_build_refuse_the_folder_and_leave_it(capsys, two, word
 
 def test_the_build_itself_refuses_before_it_starts_a_program(two):
     with pytest.raises(BadInput) as caught:
-        build_engine(EngineFolder(two, RealDisk()), None)
+        build_engine(EngineFolder(two, RealDisk()), lambda: None)
     assert str(caught.value) == f"{two}/generated/{ONE}.s: {LACKS}\n{HINT}"
 
 

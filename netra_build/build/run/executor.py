@@ -9,20 +9,27 @@ they are written by the same lines.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any
 
 from netra_build.build.cache.store import Store
 from netra_build.build.digests.action_digest import action_digest
 from netra_build.build.explain.reasons import FORGOTTEN, Reason
 from netra_build.build.freshness.freshness import Decision
-from netra_build.build.graph.actions import Action, Outputs, Place, Root
+from netra_build.build.graph.actions import Action, Graph, Outputs, Place, Root
 from netra_build.build.record.run_record import Pending
 from netra_build.build.record.tally import Ending
-from netra_build.build.run.execution import ActionLog, Execution, pending_run
+from netra_build.build.run.execution import ActionLog, Execution, Folders, pending_run
 from netra_build.core.digests import blake3_hex, sha256_hex
+from netra_build.core.disk import RealDisk, sealed_folder
 from netra_build.core.errors import BadInput, NetraError
 from netra_build.core.streams import file_state
+
+WORKERS = 4
+"""How many actions run side by side outside SCons."""
 
 
 @dataclass(frozen=True)
@@ -215,3 +222,29 @@ def run_graph(execution: Execution, store: Store | None = None) -> dict[str, str
     for action in execution.graph.actions:
         written |= run_action(action, execution, store)
     return written
+
+
+def built_files(graph: Graph, source: Path, tools: Any) -> dict[str, bytes]:
+    """Run a graph in a folder that is removed; return the files of its product by name.
+
+    Actions that do not wait for each other run side by side: their programs are other processes.
+    """
+    disk = RealDisk()
+    with sealed_folder() as place, ThreadPoolExecutor(max_workers=WORKERS) as pool:
+        out = place / "out"
+        paths = {Root.SOURCE: source, Root.WORK: place / "work", Root.OUT: out}
+        run = partial(run_action, execution=Execution(graph, Folders(paths), disk, tools))
+        for actions in _levels(graph):
+            list(pool.map(run, actions))
+        return {name: disk.read_bytes(out / name) for name in graph.products(Root.OUT)}
+
+
+def _levels(graph: Graph) -> list[list[Action]]:
+    """Return the actions of a graph in groups, each of which needs only the groups before it."""
+    level_by_place: dict[Place, int] = {}
+    levels: dict[int, list[Action]] = {}
+    for action in graph.actions:
+        level = 1 + max((level_by_place.get(place, 0) for _, place in action.inputs), default=0)
+        level_by_place |= {place: level for _, place in action.outputs}
+        levels.setdefault(level, []).append(action)
+    return [levels[level] for level in sorted(levels)]

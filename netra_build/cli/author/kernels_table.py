@@ -89,7 +89,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Build every specialization in a folder that is removed, and print or write the table."""
     library = library_of(options)
-    text = kernels_text(library, toolchain_of(options, library))
+    text = kernels_text(library, toolchain_of(options, library.root))
     if options.write:
         library.disk.write_bytes(library.root / DOCUMENT, text.encode())
         print(f"{DOCUMENT} written")

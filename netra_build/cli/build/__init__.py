@@ -1,12 +1,10 @@
 """Commands that build: engine directories, code objects, repacked weights.
 
-``build``         ``netra build``: says that there is nothing to do, or goes on to ``build_fully``
-``build_fully``   builds an engine directory in place, or the product of a recipe
-``rebuild``       ``netra rebuild``: every stage once, without a record of former runs; runs graphs
-                  for the other commands too
-``recipe``        ``netra recipe``: the code objects of a published deployment recipe
+``build``         ``netra build``: says that there is nothing to do, or goes on to ``rebuild``
+``rebuild``       builds in full: ``netra rebuild`` runs every stage of a product once, without a
+                  record of former runs, ``netra recipe`` makes the code objects of a published
+                  deployment recipe, and ``netra build`` an engine directory in place or a product
 ``compile``       ``netra compile``: a model description and a profile become an engine directory
-``validate``      ``netra validate``, with ``--build`` the build in place
-``published``     the graph of that build, and its execution
+``validate``      ``netra validate``, with ``--build`` the build in place: its graph and its run
 ``repack``        ``netra repack``: weights in the layout that the kernels read
 """

@@ -37,8 +37,8 @@ def run(options: argparse.Namespace) -> int:
             if not verdict.reason:
                 print("\n".join([*verdict.said, verdict.line()]))
                 return 0
-    module: Any = importlib.import_module("netra_build.cli.build.build_fully")
-    status: int = module.run(options, request)
+    module: Any = importlib.import_module("netra_build.cli.build.rebuild")
+    status: int = module.build_fully(options, request)
     return status
 
 

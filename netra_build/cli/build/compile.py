@@ -6,13 +6,12 @@ import argparse
 import sys
 from pathlib import Path
 
-from netra_build.cli.options import add_searched_library, library_anchors, say_kept
+from netra_build.cli.options import add_library_root, say_kept
+from netra_build.cli.places import library_of, refuse_other_target
 from netra_build.core.canonical_json import canonical_text, parse_object
 from netra_build.core.disk import RealDisk
-from netra_build.core.errors import BadInput
 from netra_build.core.folders import publish_folder
 from netra_build.core.processes import collector_paused
-from netra_build.formats.library import open_library
 from netra_build.formats.models.model import load_model
 from netra_build.formats.vocabulary import PLACEMENTS, TARGET
 from netra_build.inspect.validate.engine_folder import former_files, kept_sources
@@ -45,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--replace", action="store_true", help="remove the sources of another model's engine too"
     )
-    add_searched_library(parser)
+    add_library_root(parser, "else searched around the input")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -55,12 +54,9 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
-    if options.target != TARGET:
-        raise BadInput(
-            "unknown target", location="--target", expected=f'"{TARGET}"', got=f'"{options.target}"'
-        )
+    refuse_other_target(options)
     disk, root = RealDisk(), options.golden_artifact_root
-    library = open_library(disk, options.library_root, (options.model, *library_anchors()))
+    library = library_of(options, beside=options.model)
     choices = PlanOptions(
         allow_experimental=options.allow_experimental,
         checkpoint_hash=options.checkpoint_hash,

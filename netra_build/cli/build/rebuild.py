@@ -1,30 +1,40 @@
-"""``netra rebuild RECIPE``: run every stage of a product, whatever exists, without SCons."""
+"""Builds in full, without SCons: ``netra rebuild``, ``recipe``, and what ``build`` goes on to."""
 
 from __future__ import annotations
 
 import argparse
-from concurrent.futures import ThreadPoolExecutor
+import os
+import time
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from os.path import normpath
 from pathlib import Path
+from typing import Any
 
-from netra_build.asm.tools.toolchain import Toolchain
-from netra_build.build.freshness.input_trace import InputTrace, absolute
-from netra_build.build.graph.actions import Action, Graph, Place, Root
+from netra_build.build.freshness.finished import Finished, confirmed, write_manifest
+from netra_build.build.freshness.input_trace import InputTrace, absolute, note_loaded_code
+from netra_build.build.freshness.up_to_date import forget
+from netra_build.build.graph.actions import Graph, Root
+from netra_build.build.graph.product import refuse_unfinished
 from netra_build.build.run.execution import Execution, Folders
-from netra_build.build.run.executor import run_action, run_graph
-from netra_build.cli.options import add_recipe, wait_for_build
+from netra_build.build.run.executor import built_files, run_graph
+from netra_build.cli.build.validate import build_engine, refuse_sealed
+from netra_build.cli.options import Command, add_recipe, add_toolchain, wait_for_build
 from netra_build.cli.places import library_of, toolchain_of
+from netra_build.core.canonical_json import canonical_text, parse_object
 from netra_build.core.disk import RealDisk, sealed_folder
-from netra_build.core.errors import BadInput
+from netra_build.core.errors import BadInput, NetraError
+from netra_build.core.folders import publish_folder
+from netra_build.core.stamps import process_start_ns
 from netra_build.formats.build_recipe import ObjectsRecipe
-from netra_build.formats.library import Library
+from netra_build.formats.library import Library, open_library
+from netra_build.inspect.validate.engine import verify_engine
+from netra_build.inspect.validate.engine_folder import (
+    MANIFEST,
+    EngineFolder,
+)
+from netra_build.pipeline import RESULT_NAME
 from netra_build.requests import EngineRequest, engine_graph, find_recipe, objects_graph
-
-WORKERS = 4
-
-HELP = "build a product from nothing, every stage once, without SCons"
 
 
 @dataclass(frozen=True)
@@ -41,12 +51,7 @@ class Rebuilt:
         return f"{graph.name}: {len(graph.actions)} actions, product in {self.out}"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the recipe and its options."""
-    add_recipe(parser)
-
-
-def run(options: argparse.Namespace) -> int:
+def _run_rebuild(options: argparse.Namespace) -> int:
     """Build the product of a recipe."""
     print(rebuild(options, library_of(options)).line())
     return 0
@@ -61,7 +66,7 @@ def rebuild(
     """
     graph, kind = _graph(options, library)
     out = Path(normpath(options.out) if options.out else library.root / "build" / kind / graph.name)
-    tools = toolchain_of(options, library, input_trace)
+    tools = toolchain_of(options, library.root, input_trace)
     wait_for_build(f"{library.root}/build")
     with sealed_folder() as work:
         paths = {
@@ -78,32 +83,6 @@ def rebuild(
         written = run_graph(execution)
     kept = {path: digest for path, digest in written.items() if not path.startswith(f"{work}/")}
     return Rebuilt(execution, out, kept)
-
-
-def built_files(graph: Graph, source: Path, tools: Toolchain) -> dict[str, bytes]:
-    """Run a graph in a folder that is removed; return the files of its product by name.
-
-    Actions that do not wait for each other run side by side: their programs are other processes.
-    """
-    disk = RealDisk()
-    with sealed_folder() as place, ThreadPoolExecutor(max_workers=WORKERS) as pool:
-        out = place / "out"
-        paths = {Root.SOURCE: source, Root.WORK: place / "work", Root.OUT: out}
-        run = partial(run_action, execution=Execution(graph, Folders(paths), disk, tools))
-        for actions in _levels(graph):
-            list(pool.map(run, actions))
-        return {name: disk.read_bytes(out / name) for name in graph.products(Root.OUT)}
-
-
-def _levels(graph: Graph) -> list[list[Action]]:
-    """Return the actions of a graph in groups, each of which needs only the groups before it."""
-    level_by_place: dict[Place, int] = {}
-    levels: dict[int, list[Action]] = {}
-    for action in graph.actions:
-        level = 1 + max((level_by_place.get(place, 0) for _, place in action.inputs), default=0)
-        level_by_place |= {place: level for _, place in action.outputs}
-        levels.setdefault(level, []).append(action)
-    return [levels[level] for level in sorted(levels)]
 
 
 def _note_sources(execution: Execution, input_trace: InputTrace) -> None:
@@ -129,3 +108,113 @@ def _graph(options: argparse.Namespace, library: Library) -> tuple[Graph, str]:
         locked=options.locked,
     )
     return engine_graph(library, request), "engines"
+
+
+OWN_SUFFIXES = (".o", ".hsaco", ".dis", ".metadata", ".text")
+
+
+def _add_recipe_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("--repo-root", type=Path, required=True, help="kernel library root")
+    parser.add_argument(
+        "--deployment", type=Path, required=True, help="recipe, relative to the root"
+    )
+    parser.add_argument("--output", type=Path, required=True, help="folder to write")
+    parser.add_argument(
+        "--allow-unlocked-experiments",
+        action="store_true",
+        help="build experiments whose lock is 64 zeros",
+    )
+    add_toolchain(parser)
+
+
+def _run_recipe(options: argparse.Namespace) -> int:
+    """Build all artifacts, or none, and print their count as one JSON line."""
+    library = open_library(RealDisk(), options.repo_root, ())
+    path = str(options.repo_root / options.deployment)
+    graph = objects_graph(library, path, allow_unlocked=options.allow_unlocked_experiments)
+    files = built_files(graph, library.root, toolchain_of(options, library.root))
+    publish_folder(options.output, files, ("generated",), is_recipe_file)
+    count = parse_object(files[RESULT_NAME], RESULT_NAME)["artifact_count"]
+    result = {"output": str(options.output), "artifacts": count}
+    print(canonical_text(result), end="")
+    return 0
+
+
+def is_recipe_file(name: str) -> bool:
+    """Tell whether an output folder may hold ``name``, so that it may be replaced."""
+    if name.startswith("generated/"):
+        return name.endswith((".s", "/"))
+    return name == RESULT_NAME or ("/" not in name and name.endswith(OWN_SUFFIXES))
+
+
+def build_fully(options: argparse.Namespace, request: Mapping[str, Any]) -> int:
+    """Build an engine directory as ``validate --build`` does, a recipe's product as ``rebuild``."""
+    folder = Path(options.engine)
+    if not RealDisk().is_file(folder / MANIFEST):
+        return _build_recipe(options, request)
+    for name in ("out", "profile", "golden_root", "locked"):
+        if getattr(options, name):
+            raise BadInput(
+                f"--{name.replace('_', '-')} is for recipes, not for an engine directory",
+                location=str(folder),
+            )
+    refuse_unfinished(folder, RealDisk())
+    refuse_sealed(EngineFolder(folder, RealDisk()))
+    library = library_of(options)
+    result = verify_engine(folder, RealDisk(), library).summary
+    engine = EngineFolder(folder, RealDisk())
+    result["built"] = build_engine(engine, lambda: toolchain_of(options, library.root))
+    print(canonical_text(result), end="")
+    return 0
+
+
+def _build_recipe(options: argparse.Namespace, request: Mapping[str, Any]) -> int:
+    input_trace = InputTrace(process_start_ns())
+    input_trace.got_answer("is_file", absolute(Path(options.engine) / MANIFEST), False)
+    library = library_of(options, input_trace)
+    build = f"{library.root}/build"
+    wait_for_build(build)
+    forget(build, request)
+    rebuilt = rebuild(options, library, input_trace)
+    print(rebuilt.line())
+    _remember(build, request, input_trace, rebuilt)
+    return 0
+
+
+def _remember(
+    build: str, request: Mapping[str, Any], input_trace: InputTrace, rebuilt: Rebuilt
+) -> None:
+    """Note the request as finished, so that the next one is answered by the up-to-date check."""
+    moment_ns = time.time_ns()
+    note_loaded_code(input_trace)
+    outputs = confirmed(rebuilt.written)
+    if outputs is None:
+        return
+    product, notes = rebuilt.execution.product, rebuilt.execution.graph.notes
+    is_alone = product is not None and product.is_alone
+    finished = Finished(
+        input_trace=input_trace,
+        started_ns=input_trace.started_ns,
+        moment_ns=moment_ns,
+        base=os.path.join(absolute("."), ""),
+        outputs=outputs,
+        products={absolute(rebuilt.out): product.names} if product and is_alone else {},
+        said=notes,
+    )
+    try:
+        write_manifest(RealDisk(), build, request, finished)
+    except NetraError:
+        return  # a disk that is full or read-only: the next build_fully builds again
+
+
+REBUILD = Command(
+    "build a product from nothing, every stage once, without SCons",
+    add_recipe,
+    _run_rebuild,
+)
+RECIPE = Command(
+    "build the code objects of a deployment recipe and compare them with their locks",
+    _add_recipe_arguments,
+    _run_recipe,
+)

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from netra_build.cli.look.diff_text import difference_text
 from netra_build.cli.look.release_notes import notes
-from netra_build.cli.options import add_toolchain, programs_of
+from netra_build.cli.options import add_toolchain
+from netra_build.cli.places import programs_of
 from netra_build.core.canonical_json import Json, canonical_text, parse_object
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import EXIT_DONE, EXIT_REFUSED, BadInput

@@ -1,4 +1,4 @@
-"""``netra inspect``: what an engine directory or a code object holds."""
+"""``netra inspect``, ``explain`` and ``list-tactics``: what engines and libraries hold."""
 
 from __future__ import annotations
 
@@ -9,28 +9,32 @@ from pathlib import Path
 
 from netra_build.asm.objects.code_object import CodeObject, kernel_and_metadata, read_code_object
 from netra_build.asm.objects.metadata import resources
+from netra_build.cli.options import Command, add_library_root
+from netra_build.cli.places import library_of, refuse_other_target
 from netra_build.core.canonical_json import Json, canonical_text
 from netra_build.core.digests import sha256_hex
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput
 from netra_build.core.terminal import table_text
+from netra_build.formats.catalogs.catalog import load_catalog
 from netra_build.formats.fields import Fields
+from netra_build.formats.vocabulary import TARGET
 from netra_build.inspect.validate.engine_folder import MANIFEST, EngineFolder
+from netra_build.plan.dense import DENSE_TACTIC
 
-HELP = "show what an engine directory or a code object holds"
 OPERATION_COLUMNS = ("#", "operation", "runs", "tactic", "maturity", "grid", "block")
 KERNEL_COLUMNS = ("kernel", "VGPR", "AGPR", "SGPR", "LDS", "kernargs", "work-items", "private")
 ARGUMENT_COLUMNS = ("offset", "bytes", "kernarg", "kind")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def _add_inspect_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("path", type=Path, nargs="?", help="engine directory or code object")
     parser.add_argument("--engine", type=Path, help="engine directory: print its engine.json")
     parser.add_argument("--json", action="store_true", help="print as JSON")
 
 
-def run(options: argparse.Namespace) -> int:
+def _run_inspect(options: argparse.Namespace) -> int:
     """Print tables and a tree, or JSON."""
     if one_of(options, "inspect") == options.engine:
         return write_file(options.engine / MANIFEST)
@@ -154,3 +158,76 @@ def tree_lines(root: str, facts: list[tuple[str, str]]) -> Iterator[str]:
     for number, (name, value) in enumerate(facts, start=1):
         branch = "└──" if number == len(facts) else "├──"
         yield f"{branch} {name}: {value}" if value else f"{branch} {name}"
+
+
+OTHER_OPERATION = "operation mismatch"
+
+
+def _add_explain_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("path", type=Path, nargs="?", help="engine directory")
+    parser.add_argument("--engine", type=Path, help="engine directory: print its explain.json")
+    parser.add_argument("--json", action="store_true", help="print as JSON")
+
+
+def _run_explain(options: argparse.Namespace) -> int:
+    """Print one tree per operation, or the bytes of explain.json."""
+    path = one_of(options, "explain")
+    if options.json or path == options.engine:
+        return write_file(path / "explain.json")
+    print(explanation_text(EngineFolder(path, RealDisk())))
+    return 0
+
+
+def explanation_text(engine: EngineFolder) -> str:
+    """Return, for every operation, what was chosen and why other tactics of its kind were not.
+
+    Tactics of other operations are only counted; ``--json`` names each.
+    """
+    lines: list[str] = []
+    for operation in engine.fields("explain.json").objects("operations"):
+        chosen = operation.value.get("selected") or f"fallback {operation.text('fallback')}"
+        rows, others = [], 0
+        for candidate in operation.objects("candidates"):
+            tactic = candidate.value.get("tactic") or "-"
+            verdict = "chosen" if candidate.boolean("selected") else "rejected"
+            reasons = candidate.texts("reasons", [])
+            if OTHER_OPERATION in reasons:
+                others += 1
+            else:
+                why = ", ".join(reasons)
+                if not why and verdict == "rejected":
+                    why = "fits too, ranked behind"
+                rows.append((f"{tactic} {verdict}", why))
+        if others:
+            rows.append((f"{others} more", "for other operations"))
+        lines += tree_lines(f"{operation.text('name')}: {chosen}", rows)
+    return "\n".join(lines)
+
+
+def _add_list_tactics_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("--target", required=True, help=f'only "{TARGET}"')
+    add_library_root(parser, "else searched around the input")
+
+
+def _run_list_tactics(options: argparse.Namespace) -> int:
+    """Print all tactics sorted by name."""
+    refuse_other_target(options)
+    catalog = load_catalog(library_of(options))
+    catalog.require_sound()
+    records = [tactic.document() for tactic in catalog.tactics] + [DENSE_TACTIC.document()]
+    records.sort(key=lambda record: str(record["name"]))
+    print(canonical_text({"target": TARGET, "tactics": records}), end="")
+    return 0
+
+
+INSPECT = Command(
+    "show what an engine directory or a code object holds", _add_inspect_arguments, _run_inspect
+)
+EXPLAIN = Command(
+    "say why each tactic of an engine was chosen or rejected", _add_explain_arguments, _run_explain
+)
+LIST_TACTICS = Command(
+    "list the tactics of a kernel library", _add_list_tactics_arguments, _run_list_tactics
+)

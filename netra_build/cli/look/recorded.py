@@ -1,8 +1,9 @@
-"""What was built in a build folder, as its record of runs knows it, planned again as it is now."""
+"""What was built in a build folder, planned again as it is now; ``netra why`` asks it."""
 
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,11 +16,14 @@ from netra_build.build.freshness.freshness import Freshness, OutputRecord
 from netra_build.build.graph.actions import Graph, Root
 from netra_build.build.record.run_record import FILE_NAME, RunRecord
 from netra_build.build.run.execution import Execution, Folders
+from netra_build.cli.options import Command
 from netra_build.cli.places import toolchain_at
+from netra_build.core.canonical_json import pretty_bytes
 from netra_build.core.disk import RealDisk, work_in
 from netra_build.core.errors import BadInput, DamagedStore, NetraError
 from netra_build.core.nearest import nearest_hint
 from netra_build.formats.library import Library, open_library
+from netra_build.inspect.why import answers, why_document
 from netra_build.releasing import ReleaseRequest, plan_release, plan_report
 from netra_build.requests import asked_graph
 
@@ -150,3 +154,52 @@ def _base(build: Path, name: Path) -> Path:
     if name.is_absolute() or build.parts[-len(name.parts) :] != name.parts:
         return Path.cwd()
     return Path(*build.parts[: -len(name.parts)])
+
+
+def _add_why_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the target and its options."""
+    parser.add_argument(
+        "target", metavar="TARGET", help="output, file of an engine, tactic, operation or symbol"
+    )
+    parser.add_argument("--json", action="store_true", help="print as JSON")
+    add_build(parser)
+
+
+def _run_why(options: argparse.Namespace) -> int:
+    """Print the chain of reasons; nothing is built."""
+    here = Path.cwd()
+    recorded = Recorded(Path(options.build))
+    target = _from_base(options.target, here, recorded.base)
+    executions = _executions(recorded, target)
+    found = answers(target, executions, recorded.record, recorded.freshness(executions))
+    if options.json:
+        print(pretty_bytes(why_document(target, found)).decode(), end="")
+    else:
+        print("\n".join(line for one in found for line in one.lines()))
+    return 0
+
+
+def _from_base(target: str, here: Path, base: Path) -> str:
+    """Return a path that was written relative to ``here``, relative to ``base``; words as is."""
+    if "/" not in target or here == base:
+        return target
+    path = os.path.relpath(here / target, base)
+    return target if path.startswith("..") else path
+
+
+def _executions(recorded: Recorded, target: str) -> list[Execution]:
+    """Return the plans in which the target may be; of all requests if the record has no path."""
+    lines = recorded.record.lines()
+    graphs = {n.graph for n in lines if any(_is_end(path, target) for path in n.outputs)}
+    return list(recorded.executions(lambda one: not graphs or one.graph in graphs))
+
+
+def _is_end(path: str, target: str) -> bool:
+    return path == target or path.endswith(f"/{target}")
+
+
+WHY = Command(
+    "say why a file was last made, back to the edit that started it, and whether it stays",
+    _add_why_arguments,
+    _run_why,
+)

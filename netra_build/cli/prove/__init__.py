@@ -1,15 +1,14 @@
 """Commands that say whether something is right, each with exit code 1 for a no.
 
 ``check``
-    Static checks of a code object: waits, hazards, registers, kernargs.
-``simulate``
-    One launch in the functional model, with every dynamic check on.
+    Static checks of a code object: waits, hazards, registers, kernargs; and ``simulate``, one
+    launch in the functional model, with every dynamic check on.
 ``mutate``
     Small faults seeded into a kernel, and which check catches each.
 ``golden_accept``
     The digests of a golden source after it was edited by hand.
-``evidence_add``, ``promote``
-    Evidence about kernels, and the maturity that it carries.
+``evidence``
+    ``evidence`` and ``promote``: evidence about kernels, and the maturity that it carries.
 ``verify``
     A release: signature, every digest and every claim, and the page made again.
 ``reproduce``

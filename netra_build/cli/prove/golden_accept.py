@@ -40,7 +40,7 @@ def run(options: argparse.Namespace) -> int:
     if not options.reason.strip():
         raise BadInput("the reason is empty", location="netra golden accept")
     library = library_of(options)
-    tools = toolchain_of(options, library)
+    tools = toolchain_of(options, library.root)
     for folder in _folders(library, options.tactic, options.variant):
         before = _recorded(library, folder)
         after = _accept(library, tools, folder, before, options)

@@ -6,16 +6,15 @@ import argparse
 from dataclasses import asdict
 from pathlib import Path
 
-from netra_build.asm.tools.toolchain import Toolchain
-from netra_build.cli.options import add_searched_library, add_toolchain, library_anchors
-from netra_build.cli.places import toolchain_at
+from netra_build.cli.options import add_library_root, add_toolchain
+from netra_build.cli.places import library_of, toolchain_if_any
 from netra_build.core.canonical_json import Json, canonical_text
 from netra_build.core.digests import sha256_hex
 from netra_build.core.disk import RealDisk
-from netra_build.core.errors import BadInput, Refused, ToolchainFailed
+from netra_build.core.errors import BadInput, Refused
 from netra_build.core.processes import collector_paused
 from netra_build.core.terminal import table_text
-from netra_build.formats.library import Library, open_library
+from netra_build.formats.library import Library
 from netra_build.inspect.report.make_report import page_bytes
 from netra_build.inspect.validate.package import Finding, Means, verify_package
 from netra_build.release.archive import Package
@@ -38,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--key", type=Path, help="Ed25519 public key (PEM) that must have signed")
     parser.add_argument("--json", action="store_true", help="print the findings as JSON")
-    add_searched_library(parser)
+    add_library_root(parser, "else searched around the input")
     add_toolchain(parser)
 
 
@@ -49,7 +48,7 @@ def run(options: argparse.Namespace) -> int:
     means = Means(
         disk=disk,
         library=library,
-        find_tools=lambda: _tools(options, library.root if library else Path.cwd()),
+        find_tools=lambda: toolchain_if_any(options, library.root if library else Path.cwd()),
         key=None if options.key is None else disk.read_bytes(options.key, max_bytes=MAX_KEY_BYTES),
         key_location=str(options.key),
     )
@@ -65,19 +64,9 @@ def run(options: argparse.Namespace) -> int:
 def _library(options: argparse.Namespace) -> Library | None:
     """Return the library whose schemas are used; None when none was named and none is here."""
     try:
-        return open_library(RealDisk(), options.library_root, library_anchors())
+        return library_of(options)
     except BadInput:
-        if options.library_root is not None:
-            raise
-        return None
-
-
-def _tools(options: argparse.Namespace, root: Path) -> Toolchain | None:
-    """Return the tool chain; None when none was named and none is here."""
-    try:
-        return toolchain_at(options.toolchain, root)
-    except ToolchainFailed:
-        if options.toolchain:
+        if options.library_root:
             raise
         return None
 

@@ -1,4 +1,4 @@
-"""``netra new-tactic FAMILY NAME``: lay out a tactic that builds and passes its checks."""
+"""``netra new-tactic`` and ``pin``: lay out a tactic that builds, and pin what catalogs name."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from netra_build.authoring.skeleton import (
     plan_skeleton,
     skeleton_files,
 )
-from netra_build.cli.options import add_library_root, add_toolchain
+from netra_build.cli.options import Command, add_library_root, add_toolchain
 from netra_build.cli.places import library_of, toolchain_of
 from netra_build.cli.prove.golden_accept import assembled_golden
 from netra_build.core.canonical_json import pretty_bytes
 from netra_build.core.digests import sha256_hex
 from netra_build.core.disk import confined_path
-from netra_build.core.errors import BadInput, NetraError
+from netra_build.core.errors import EXIT_REFUSED, BadInput, NetraError
+from netra_build.core.terminal import table_text
 from netra_build.formats.fields import Fields
 from netra_build.formats.golden import GoldenSource
 from netra_build.formats.library import Library
 from netra_build.formats.vocabulary import FORMAT_CATALOG, TARGET, WAVE_SIZE
 
-HELP = "FAMILY NAME: lay out a new tactic, which builds and passes, in a checkout of the project"
 REASON = "laid out by netra new-tactic"
 STATEMENTS = "netra_build/checkasm/numerics/tactics"
 NO_EVIDENCE = {"evidence_root": "evidence/none", "lock_name": "none", "lock_sha256": "0" * 64}
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def _add_new_tactic_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the names and the kernargs."""
     parser.add_argument("family", help="dotted, as moe.silu_quant; the first word is its folder")
     parser.add_argument("name", help="tactic id, without target")
@@ -51,14 +51,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_toolchain(parser)
 
 
-def run(options: argparse.Namespace) -> int:
+def _run_new_tactic(options: argparse.Namespace) -> int:
     """Write all files or none, print their names and what comes next."""
     plan = plan_skeleton(options.family, options.name, options.operation, options.arguments)
     library = library_of(options)
     _refuse_known(library, plan)
     files = skeleton_files(plan)
     files[plan.abi] = pretty_bytes(abi_record(plan))
-    golden = _golden_record(plan, files, toolchain_of(options, library))
+    golden = _golden_record(plan, files, toolchain_of(options, library.root))
     files[golden.expect] = pretty_bytes(golden.document())
     _refuse_existing(library, files)
     files[plan.catalog] = pretty_bytes(_catalog(library, plan, files))
@@ -146,3 +146,68 @@ def _write_all(library: Library, files: Mapping[str, bytes]) -> None:
             library.disk.remove(path)
             library.disk.remove_empty_folder(path.parent)
         raise
+
+
+Row = tuple[str, str, str, str]
+
+
+def _add_pin_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add ``--check``."""
+    parser.add_argument(
+        "--check", action="store_true", help="write nothing; exit 1 if a pin is stale"
+    )
+    add_library_root(parser)
+
+
+def _run_pin(options: argparse.Namespace) -> int:
+    """Write what changed, all catalogs or none, and print a table of it."""
+    library = library_of(options)
+    rows: list[Row] = []
+    contents: dict[str, bytes] = {}
+    for name in library.json_names(f"manifests/{TARGET}/tactics"):
+        document = library.read_object(name)
+        if document.get("format") != FORMAT_CATALOG:
+            continue
+        changed = pin_catalog(library, name, document)
+        if changed:
+            rows += changed
+            contents[name] = pretty_bytes(document)
+    if rows:
+        print(table_text(("tactic", "pin", "old", "new"), rows))
+    if options.check:
+        print(f"{len(rows)} stale pins")
+        return EXIT_REFUSED if rows else 0
+    for name, data in contents.items():
+        library.disk.write_bytes(library.root / name, data)
+    print(f"{len(rows)} pins rewritten")
+    return 0
+
+
+def pin_catalog(library: Library, name: str, document: dict[str, Any]) -> list[Row]:
+    """Put the derived digests into ``document``; return a row for each that differed."""
+    rows: list[Row] = []
+    for entry in Fields(document, library.location(name)).objects("tactics"):
+        template = entry.text("template")
+        closure = include_closure(template, library.read, entry.place("template"))
+        derived = {
+            "template_sha256": sha256_hex(closure.data_by_name[closure.names[0]]),
+            "source_closure_sha256": closure.source_closure_sha256,
+        }
+        for key, value in derived.items():
+            old = entry.value.get(key)
+            if old != value:
+                rows.append((entry.text("id"), key, str(old)[:16], value[:16]))
+                entry.value[key] = value
+    return rows
+
+
+NEW_TACTIC = Command(
+    "FAMILY NAME: lay out a new tactic, which builds and passes, in a checkout of the project",
+    _add_new_tactic_arguments,
+    _run_new_tactic,
+)
+PIN = Command(
+    "rewrite the pinned digests of the tactic catalogs and show old and new",
+    _add_pin_arguments,
+    _run_pin,
+)

@@ -215,17 +215,10 @@ def _description(
 
 
 def _artifact(unit: Unit) -> dict[str, Json]:
+    pairs = zip(unit.member_records(), unit.members, strict=True)
     members = [
-        {
-            "name": unit.stem(index),
-            "tactic": member.instance.tactic.name,
-            "tactic_id": member.instance.tactic.stable_id,
-            "contract_id": member.instance.contract.id,
-            "maturity": member.instance.tactic.maturity,
-            "symbol": member.symbol,
-            "source": f"generated/{unit.stem(index)}.s",
-        }
-        for index, member in enumerate(unit.members)
+        {**record, "name": unit.stem(index), "maturity": member.instance.tactic.maturity}
+        for index, (record, member) in enumerate(pairs)
     ]
     return {
         "name": unit.name,

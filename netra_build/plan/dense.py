@@ -6,6 +6,7 @@ A layout binding says how checkpoint weights and scales become what the kernels 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 
 from netra_build.core.canonical_json import Json
 from netra_build.core.errors import BadInput
@@ -61,30 +62,14 @@ def read_dense_shape(
             hint="use a profile whose m guard has equal bounds",
         )
     rows, columns = record["weight_scale_block"]
-    keys = (
-        "n",
-        "k",
-        "input_dtype",
-        "weight_dtype",
-        "output_dtype",
-        "activation_quantization",
-        "weight_quantization",
-        "activation_scale_block",
-        "activation_layout",
-        "weight_layout",
-        "output_layout",
-        "epilogue",
-        "graph_capture",
-        "deterministic",
-    )
-    shape = DenseShape(
-        m=m,
-        weight_scale_block=(rows, columns),
-        activation_scale_layout=_unless_row_major(record["activation_scale_layout"]),
-        weight_scale_layout=_unless_row_major(record["weight_scale_layout"]),
-        **{key: record[key] for key in keys},
-    )
-    return shape, record
+    resolved = {
+        **record,
+        "m": m,
+        "weight_scale_block": (rows, columns),
+        "activation_scale_layout": _unless_row_major(record["activation_scale_layout"]),
+        "weight_scale_layout": _unless_row_major(record["weight_scale_layout"]),
+    }
+    return DenseShape(**{field.name: resolved[field.name] for field in fields(DenseShape)}), record
 
 
 def _unless_row_major(layout: str) -> str | None:

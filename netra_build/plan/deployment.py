@@ -8,16 +8,11 @@ from pathlib import PurePosixPath
 from netra_build.core.canonical_json import Json
 from netra_build.core.errors import BadInput
 from netra_build.formats.catalogs.tactic import Catalog, FixedTactic
-from netra_build.formats.deployment import (
-    UNLOCKED,
-    ArtifactRecipe,
-    Deployment,
-    MemberRecipe,
-)
+from netra_build.formats.deployment import UNLOCKED, ArtifactRecipe, Deployment, MemberRecipe
 from netra_build.formats.plan import KernelInstance
 from netra_build.formats.vocabulary import TARGET, WAVE_SIZE
 from netra_build.plan.fixed import FixedRequest, rejection_reasons
-from netra_build.plan.instances import Closing, close_contract, find_tactic, instantiate
+from netra_build.plan.instances import Closing, close_tactic, find_tactic
 from netra_build.plan.units import PUBLISHED_SUFFIXES, Member, PublishedUnit, Unit
 
 
@@ -75,9 +70,10 @@ def _instance(
         raise BadInput(
             f'cannot instantiate "{tactic.name}": {", ".join(reasons)}', location=member.location
         )
-    closing = Closing(request.constants, request.grid, tactic.fallback, member.symbol)
-    contract = close_contract(tactic, closing, member.location)
-    return instantiate(tactic, contract, member.macro_symbols, member.location)
+    closing = Closing(
+        request.constants, request.grid, tactic.fallback, member.symbol, member.macro_symbols
+    )
+    return close_tactic(tactic, closing, member.location)
 
 
 def deployment_document(deployment: Deployment, units: Sequence[Unit]) -> dict[str, Json]:
@@ -89,26 +85,13 @@ def deployment_document(deployment: Deployment, units: Sequence[Unit]) -> dict[s
         "artifacts": [
             {
                 "name": artifact.name,
-                "members": [
-                    _member_record(unit.stem(index), member.instance)
-                    for index, member in enumerate(unit.members)
-                ],
+                "members": unit.member_records(),
                 "locked_text_sha256": artifact.locked_text_sha256,
                 "locked_hsaco_sha256": artifact.locked_hsaco_sha256,
                 "unlocked_experiment": unit.locked_text_sha256 is None,
             }
             for artifact, unit in zip(deployment.artifacts, units, strict=True)
         ],
-    }
-
-
-def _member_record(stem: str, instance: KernelInstance) -> dict[str, Json]:
-    return {
-        "tactic": instance.tactic.name,
-        "tactic_id": instance.tactic.stable_id,
-        "contract_id": instance.contract.id,
-        "symbol": instance.symbol,
-        "source": f"generated/{stem}.s",
     }
 
 

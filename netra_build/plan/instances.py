@@ -102,20 +102,29 @@ def close_contract(tactic: FixedTactic, closing: Closing, location: str) -> Fixe
     )
 
 
+def close_tactic(tactic: FixedTactic, closing: Closing, location: str) -> KernelInstance:
+    """Return the kernel instance of a tactic with every constant closed."""
+    contract = close_contract(tactic, closing, location)
+    return instantiate(tactic, contract, closing.macro_symbols, location)
+
+
 def instantiate(
     tactic: FixedTactic, contract: FixedContract, macro_symbols: tuple[str, ...], location: str
 ) -> KernelInstance:
-    """Return the kernel instance of a contract; ``macro_symbols`` may be empty for defaults."""
+    """Return the kernel instance of a contract; ``macro_symbols`` may be empty for defaults.
+
+    Raises ``BadInput`` when the macro takes another number of them.
+    """
     symbols = macro_symbols or default_macro_symbols(tactic, contract.symbol)
-    symbols = checked_macro_symbols(tactic, symbols, location)
+    if len(symbols) != len(tactic.macro_parameters):
+        raise BadInput(
+            f'macro of "{tactic.name}" takes another number of symbols',
+            location=location,
+            expected=len(tactic.macro_parameters),
+            got=len(symbols),
+        )
     constants = (*MACHINE_LINES, *contract.constants, *contract.specialization)
-    return KernelInstance(
-        symbol=contract.symbol,
-        macro_symbols=symbols,
-        tactic=tactic,
-        contract=contract,
-        constants=constants,
-    )
+    return KernelInstance(contract.symbol, symbols, tactic, contract, constants)
 
 
 def unit_source(instance: KernelInstance) -> bytes:
@@ -149,17 +158,3 @@ def default_macro_symbols(tactic: FixedTactic, symbol: str) -> tuple[str, ...]:
         f"{symbol}_{parameter.removesuffix('_symbol')}" for parameter in tactic.macro_parameters[1:]
     )
     return (symbol, *further)
-
-
-def checked_macro_symbols(
-    tactic: FixedTactic, symbols: tuple[str, ...], location: str
-) -> tuple[str, ...]:
-    """Return ``symbols`` if the macro takes that many; raise ``BadInput`` otherwise."""
-    if len(symbols) != len(tactic.macro_parameters):
-        raise BadInput(
-            f'macro of "{tactic.name}" takes another number of symbols',
-            location=location,
-            expected=len(tactic.macro_parameters),
-            got=len(symbols),
-        )
-    return symbols

@@ -9,11 +9,7 @@ from netra_build.build.graph.actions import Root
 from netra_build.core.canonical_json import Json, canonical_text
 from netra_build.core.errors import BadInput, EvidenceIncomplete
 from netra_build.core.nearest import nearest_hint
-from netra_build.formats.build_recipe import (
-    GOLDEN_REQUIRED,
-    EngineRecipe,
-    ObjectsRecipe,
-)
+from netra_build.formats.build_recipe import GOLDEN_REQUIRED, EngineRecipe, ObjectsRecipe
 from netra_build.formats.catalogs.tactic import Catalog, FixedTactic
 from netra_build.formats.deployment import MemberRecipe
 from netra_build.formats.evidence import has_evidence, require_evidence
@@ -21,13 +17,7 @@ from netra_build.formats.golden import GoldenSource, golden_sources, match_golde
 from netra_build.formats.launch import ABI_FOLDER, KernelAbi, read_abi
 from netra_build.formats.library import Library
 from netra_build.formats.plan import EnginePlan, KernelInstance
-from netra_build.plan.instances import (
-    Closing,
-    close_contract,
-    find_tactic,
-    instantiate,
-    tactic_id,
-)
+from netra_build.plan.instances import Closing, close_tactic, find_tactic, tactic_id
 from netra_build.plan.sharing import code_leaders
 from netra_build.plan.units import Member, Unit
 
@@ -180,8 +170,7 @@ def _recipe_member(
     closing = Closing(
         member.definitions, UNIT_GRID, tactic.fallback, member.symbol, member.macro_symbols
     )
-    contract = close_contract(tactic, closing, member.location)
-    instance = instantiate(tactic, contract, member.macro_symbols, member.location)
+    instance = close_tactic(tactic, closing, member.location)
     golden = match_golden(golden_sources(library, member.tactic), member.definitions)
     refuse_unproven(library, tactic, golden)
     return Member(instance, _kernargs(abi), abi, golden)
@@ -212,8 +201,7 @@ def _kernargs(abi: KernelAbi) -> tuple[Mapping[str, Json], ...]:
 
 def _golden_instance(tactic: FixedTactic, golden: GoldenSource) -> KernelInstance:
     closing = Closing(golden.specialization, UNIT_GRID, tactic.fallback, golden.symbol)
-    contract = close_contract(tactic, closing, golden.expect)
-    return instantiate(tactic, contract, (), golden.expect)
+    return close_tactic(tactic, closing, golden.expect)
 
 
 def _arguments_by_symbol(plan: EnginePlan) -> dict[str, tuple[Mapping[str, Json], ...]]:

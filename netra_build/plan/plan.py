@@ -28,24 +28,14 @@ from netra_build.formats.plan import (
 )
 from netra_build.formats.profiles import Profile, choose_profile, load_profiles
 from netra_build.formats.vocabulary import EXECUTE_FALLBACK
-from netra_build.plan.arguments import (
-    Argument,
-    fixed_arguments,
-    golden_arguments,
-    kernarg_problem,
-)
+from netra_build.plan.arguments import fixed_arguments, golden_arguments, kernarg_problem
 from netra_build.plan.dataflow import (
     attribute_fields,
     buffer_requests,
     dependencies,
     operation_place,
 )
-from netra_build.plan.dense import (
-    binding_record,
-    layout_document,
-    read_dense_shape,
-    select_dense,
-)
+from netra_build.plan.dense import binding_record, layout_document, read_dense_shape, select_dense
 from netra_build.plan.fixed import FixedSelector, read_request
 from netra_build.plan.golden import golden_artifacts, select_golden
 from netra_build.plan.instances import instantiate
@@ -224,7 +214,6 @@ class _Planner:
         if not isinstance(contract, FixedContract | GoldenContract):
             return plan
         fields = attribute_fields(self.model, index, operation)
-        arguments: tuple[Argument, ...]
         if isinstance(contract, GoldenContract):
             artifact = fields.child("golden_artifact")
             arguments = golden_arguments(artifact, contract, memory.offset_by_name)

@@ -86,6 +86,10 @@ class _Checker:
     def _refuse(self, fact: str, **details: Any) -> NoReturn:
         raise BadInput(fact, location=self.place, **details)
 
+    def _hold(self, fact: str, expected: object, got: object) -> None:
+        if got != expected:
+            self._refuse(fact, expected=expected, got=got)
+
     def _constant(self, name: str) -> int | None:
         return dict(self.contract.constants + self.contract.specialization).get(name)
 
@@ -110,30 +114,20 @@ class _Checker:
 
     def check_rows(self) -> None:
         """Hold the rows and tokens that a kernel is built for against the profile's guards."""
-        tokens = self._constant(TOKEN_CONSTANT)
-        if tokens is not None and tokens != self._fixed("m"):
-            self._refuse(
-                "kernel is built for another m than the profile's",
-                expected=self._fixed("m"),
-                got=tokens,
-            )
-        rows = self._constant(ROW_CONSTANT)
-        if rows is None:
-            return
-        expected = self._rows(("m", "batch"))
-        if rows != expected:
-            self._refuse(
-                f'kernel is built for other rows than profile "{self.profile.name}" has',
-                expected=expected,
-                got=rows,
-            )
+        tokens, rows = self._constant(TOKEN_CONSTANT), self._constant(ROW_CONSTANT)
+        if tokens is not None:
+            fact = "kernel is built for another m than the profile's"
+            self._hold(fact, self._fixed("m"), tokens)
+        if rows is not None:
+            fact = f'kernel is built for other rows than profile "{self.profile.name}" has'
+            self._hold(fact, self._rows(("m", "batch")), rows)
 
     def check_dynamic_lds(self) -> None:
         """Hold the dynamic LDS that an operation states against its kernel's."""
         stated = self.operation.operation.attributes.get("dynamic_lds_bytes")
         actual = self.contract.launch.dynamic_lds_bytes
-        if stated is not None and stated != actual:
-            self._refuse("dynamic LDS differs from the kernel's", expected=actual, got=stated)
+        if stated is not None:
+            self._hold("dynamic LDS differs from the kernel's", actual, stated)
 
     def check_tensors(self) -> None:
         """Hold the argument's tensors against the operation's inputs and outputs."""
@@ -157,67 +151,39 @@ class _Checker:
     def check_abi(self, abi: KernelAbi) -> None:
         """Hold arguments, shapes, data types, layouts and grid against the kernel's ABI."""
         given = self.operation.arguments
-        if len(given) != len(abi.arguments):
-            self._refuse(
-                "number of arguments differs from the kernel's ABI",
-                expected=len(abi.arguments),
-                got=len(given),
-            )
+        fact = "number of arguments differs from the kernel's ABI"
+        self._hold(fact, len(abi.arguments), len(given))
         for argument, wanted in zip(given, abi.arguments, strict=True):
             self._check_argument(argument, wanted)
-        for axis, size in zip("xyz", abi.grid, strict=True):
-            actual = self.contract.launch.grid["xyz".index(axis)]
+        for axis, size, actual in zip("xyz", abi.grid, self.contract.launch.grid, strict=True):
             if not self._fits(size, actual):
-                self._refuse(
-                    f"grid {axis} differs from the kernel's ABI",
-                    expected=self._shown(size),
-                    got=actual,
-                )
+                self._hold(f"grid {axis} differs from the kernel's ABI", self._shown(size), actual)
         for name in (size for size in GRID_DIMENSIONS if size in abi.grid):
-            expected = self._rows(GRID_DIMENSIONS[name])
-            if self.size_by_name[name] != expected:
-                self._refuse(
-                    f'grid is for another "{name}" than profile "{self.profile.name}" has',
-                    expected=expected,
-                    got=self.size_by_name[name],
-                )
+            fact = f'grid is for another "{name}" than profile "{self.profile.name}" has'
+            self._hold(fact, self._rows(GRID_DIMENSIONS[name]), self.size_by_name[name])
         for name, dimension in PROFILE_DIMENSION.items():
-            bound = self.size_by_name.get(name)
-            if bound is not None and bound != self._fixed(dimension):
-                self._refuse(
-                    f'"{name}" differs from the profile\'s {dimension}',
-                    expected=self._fixed(dimension),
-                    got=bound,
-                )
+            if name in self.size_by_name:
+                fact = f'"{name}" differs from the profile\'s {dimension}'
+                self._hold(fact, self._fixed(dimension), self.size_by_name[name])
 
     def _check_argument(self, argument: Mapping[str, Json], wanted: AbiArgument) -> None:
         kind = "pointer" if wanted.kind == "pointer" else "u32_constant"
         for key, value in (("kind", kind), ("offset", wanted.offset), ("access", wanted.access)):
-            if argument.get(key) != value:
-                self._refuse(
-                    f'{key} of argument "{argument["name"]}" differs from the kernel\'s ABI',
-                    expected=value,
-                    got=argument.get(key),
-                )
+            fact = f'{key} of argument "{argument["name"]}" differs from the kernel\'s ABI'
+            self._hold(fact, value, argument.get(key))
         name = argument.get("tensor")
         if name is None or kind != "pointer":
             return
         tensor = self.plan.model.graph.tensor_by_name[str(name)]
-        if wanted.dtype is not None and tensor.dtype != wanted.dtype:
-            self._differs(tensor.name, "data type", wanted.dtype, tensor.dtype)
-        if wanted.layout is not None and tensor.layout != wanted.layout:
-            self._differs(tensor.name, "layout", wanted.layout, tensor.layout)
+        fact = f'of tensor "{tensor.name}" differs from the kernel\'s ABI'
+        if wanted.dtype is not None:
+            self._hold(f"data type {fact}", wanted.dtype, tensor.dtype)
+        if wanted.layout is not None:
+            self._hold(f"layout {fact}", wanted.layout, tensor.layout)
         shape = tensor_shape(tensor, self.profile, self.place)
         if wanted.shape and not self._shape_fits(wanted.shape, shape):
             sizes = [self._shown(size) for size in wanted.shape]
-            self._differs(tensor.name, "shape", sizes, list(shape))
-
-    def _differs(self, tensor: str, what: str, expected: object, got: object) -> NoReturn:
-        self._refuse(
-            f'{what} of tensor "{tensor}" differs from the kernel\'s ABI',
-            expected=expected,
-            got=got,
-        )
+            self._refuse(f"shape {fact}", expected=sizes, got=list(shape))
 
     def _shape_fits(self, wanted: Sequence[Dimension], shape: Sequence[int]) -> bool:
         """Compare shapes; inner sizes may be split or joined, which leaves the bytes alone."""

@@ -135,6 +135,19 @@ class Unit:
         """Return the place of one member's instance."""
         return self.at_home(f"generated/{self.stem(index)}.s")
 
+    def member_records(self) -> list[dict[str, Json]]:
+        """Return what a build result says of every member beforehand."""
+        return [
+            {
+                "tactic": member.instance.tactic.name,
+                "tactic_id": member.instance.tactic.stable_id,
+                "contract_id": member.instance.contract.id,
+                "symbol": member.symbol,
+                "source": f"generated/{self.stem(index)}.s",
+            }
+            for index, member in enumerate(self.members)
+        ]
+
     def of_member(self, index: int, suffix: str) -> Place:
         """Return the place of an intermediate file of one member."""
         return Place(Root.WORK, f"{self.work}{self.stem(index)}{suffix}")

@@ -250,15 +250,19 @@ def entry_attacks(top: str, files: Files) -> Iterator[Attack]:
         ("duplicate", entry(f"{top}/LICENSE"), f'file "{top}/LICENSE" is there twice'),
     ]
     for kind, info, message in cases:
-        stream = io.BytesIO()
-        with tarfile.open(fileobj=stream, mode="w", format=tarfile.USTAR_FORMAT) as archive:
-            archive.addfile(info)
-            for name, data in files.items():
-                member = entry(f"{top}/{name}")
-                member.size = len(data)
-                archive.addfile(member, io.BytesIO(data))
-        packed = zstandard.ZstdCompressor().compress(stream.getvalue())
-        yield Attack(kind, as_is(packed), f": {message}")
+        yield Attack(kind, as_is(_packed_with(info, top, files)), f": {message}")
+
+
+def _packed_with(first: tarfile.TarInfo, top: str, files: Files) -> bytes:
+    """Return an archive of the files with one more entry before them."""
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w", format=tarfile.USTAR_FORMAT) as archive:
+        archive.addfile(first)
+        for name, data in files.items():
+            member = entry(f"{top}/{name}")
+            member.size = len(data)
+            archive.addfile(member, io.BytesIO(data))
+    return zstandard.ZstdCompressor().compress(stream.getvalue())
 
 
 def bomb_attacks(top: str) -> Iterator[Attack]:

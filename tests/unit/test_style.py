@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,9 +21,11 @@ NOT_OURS |= {"__pycache__", ".hypothesis", ".mypy_cache", ".pytest_cache", ".ruf
 NOT_OURS |= {".benchmarks"}
 NOT_OURS |= {"conformance"}  # vectors of the published formats, broken inputs included
 
-MAX_FUNCTION_LINES = 60
-P90_FUNCTION_LINES = 30
+MAX_FUNCTION_LINES = 50
+P90_FUNCTION_LINES = 20
 MAX_FILE_LINES = 400
+MAX_MODULE_LINES = 300
+MAX_FOLDER_FILES = 25
 MAX_SCONSTRUCT_LINES = 80
 MAX_TOOL_LINES = 130
 MAY_PRINT = ("netra_build/cli/", "netra_build/scons/", "bench/", "tests/")
@@ -80,9 +83,20 @@ def size_faults(name: str, text: str) -> list[str]:
         if length(node) > MAX_FUNCTION_LINES
     ]
     lines = text.count("\n")
-    if lines > MAX_FILE_LINES and not is_table(text):
+    most = MAX_MODULE_LINES if name.startswith("netra_build/") else MAX_FILE_LINES
+    if lines > most and not is_table(text):
         faults.append(f"{name}: file has {lines} lines")
     return faults
+
+
+def folder_faults(names: list[str]) -> list[str]:
+    """Report folders of the package that hold too many files."""
+    folders = Counter(name.rpartition("/")[0] for name in names if name.startswith("netra_build/"))
+    return [
+        f"{folder}: holds {count} files"
+        for folder, count in folders.items()
+        if count > MAX_FOLDER_FILES
+    ]
 
 
 def is_table(text: str) -> bool:
@@ -203,6 +217,16 @@ def test_python_keeps_the_rule(check):
     assert [fault for item in python_texts() for fault in PYTHON_CHECKS[check](*item)] == []
 
 
+def test_no_folder_of_the_package_is_crowded():
+    assert folder_faults([name for name, _ in python_texts()]) == []
+
+
+def test_a_crowded_folder_is_reported():
+    names = [f"netra_build/a/m{number}.py" for number in range(26)]
+    assert folder_faults(names) == ["netra_build/a: holds 26 files"]
+    assert folder_faults(names[1:]) == []
+
+
 def test_nine_of_ten_functions_are_short():
     library = [text for name, text in python_texts() if name.startswith("netra_build/")]
     assert function_p90(library) <= P90_FUNCTION_LINES
@@ -228,8 +252,14 @@ def body(lines: int) -> str:
 
 
 SEEDED = [
-    (size_faults, "a.py", body(61), "a.py:4: _f has 61 lines"),
+    (size_faults, "a.py", body(51), "a.py:4: _f has 51 lines"),
     (size_faults, "a.py", "_f()\nif x:\n    pass\n" * 134, "a.py: file has 402 lines"),
+    (
+        size_faults,
+        "netra_build/a.py",
+        "_f()\nif x:\n    pass\n" * 101,
+        "netra_build/a.py: file has 303 lines",
+    ),
     (docstring_faults, "a.py", "x = 1\n", "a.py: no module docstring"),
     (docstring_faults, "a.py", '"""D."""\n\n\ndef f(): pass\n', "a.py:4: f has no docstring"),
     (docstring_faults, "a.py", '"""D."""\nclass A: pass\n', "a.py:2: A has no docstring"),

@@ -1,7 +1,7 @@
-"""The chains of one code object: how a kernel, its golden twin and its checks are made.
+"""The chains of one code object: the actions for a kernel, its golden source and its checks.
 
 Each function returns the actions of one part in order; ``pipeline`` puts parts together.
-Stages that only some products need, and that load much, are imported where they are applied.
+Stages that only some products need, and that load many modules, are imported where they are used.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ VIEWS = {"text": ".text", "notes": ".metadata.txt", "record": ".json"}
 
 
 def bare_actions(unit: Unit) -> list[Action]:
-    """Make one code object from its members and read it: no listing, nothing held against it."""
+    """Make one code object from its members and read it, without listing and checks."""
     actions: list[Action] = []
     for index, member in enumerate(unit.members):
         actions += member_actions(unit, index, member)
@@ -36,12 +36,12 @@ def bare_actions(unit: Unit) -> list[Action]:
 
 
 def made_actions(unit: Unit) -> list[Action]:
-    """Make one code object, read and list it, and hold it against its contract."""
+    """Make one code object, read and list it, and compare it with its contract."""
     return [*bare_actions(unit), *_contract_actions(unit)]
 
 
 def proven_actions(unit: Unit) -> list[Action]:
-    """Make the golden side of a code object and compare; nothing without golden sources."""
+    """Make the golden counterpart of a code object and compare; none without golden sources."""
     if unit.goldens is None:
         return []
     actions = [action for golden in unit.goldens for action in golden_actions(golden)]
@@ -148,7 +148,7 @@ def object_actions(unit: Unit) -> list[Action]:
 def read_parameters(
     hsaco: str, kernels: Sequence[tuple[str, Json]], sources: Sequence[str]
 ) -> dict[str, Json]:
-    """Return what the stage ``read`` is told; kernels are symbols with work-group sizes."""
+    """Return the parameters of the stage ``read``; kernels are symbols with work-group sizes."""
     return {
         "hsaco": hsaco,
         "kernels": [{"symbol": symbol, "threads": threads} for symbol, threads in kernels],
@@ -158,7 +158,7 @@ def read_parameters(
 
 
 def _contract_actions(unit: Unit) -> list[Action]:
-    """List a code object and hold it against the contracts of its members."""
+    """List a code object and compare it with the contracts of its members."""
     from netra_build.stages import conform
 
     contracts = {member.symbol: _contract(member) for member in unit.members}
@@ -176,7 +176,7 @@ def listing_action(subject: str, hsaco: Place, listing: Place, label: str) -> Ac
 
 
 def golden_actions(golden: GoldenSource) -> list[Action]:
-    """Return the chain of one golden source, which ends with the proof of its record."""
+    """Return the chain of one golden source, which ends with the check of its recorded digests."""
     subject = f"{golden.label} (golden)"
     source = Place(Root.SOURCE, golden.source)
     names = ("flat.s", "o", "linked", "hsaco")

@@ -63,7 +63,7 @@ def engine_graph(parts: EngineParts, units: Sequence[Unit]) -> Graph:
 def objects_graph(recipe: ObjectsRecipe, units: Sequence[Unit]) -> Graph:
     """Return the graph of a recipe's code objects; its seal is ``build-result.json``.
 
-    The result is put together from parts, each of which describes some units and their files.
+    The result is joined from parts, each of which describes some units and their files.
     """
     groups: list[tuple[Sequence[Action], Sequence[Unit]]] = []
     for some in batched(units, DESCRIBED_AT_ONCE):
@@ -86,7 +86,7 @@ def objects_graph(recipe: ObjectsRecipe, units: Sequence[Unit]) -> Graph:
 
 
 def deployment_graph(name: str, document: Json, units: Sequence[Unit]) -> Graph:
-    """Return the graph of a published recipe; ``document`` is what its result says beforehand."""
+    """Return the graph of a published recipe; ``document``: its result as planned."""
     from netra_build.plan.deployment import result_files
 
     actions = [action for unit in units for action in made_actions(unit)]
@@ -173,7 +173,7 @@ def include_actions(units: Sequence[Unit]) -> list[Action]:
 
 
 def document_actions(documents: Mapping[str, Json], units: Sequence[Unit]) -> list[Action]:
-    """Return one action per document, the validation plan (made last) left out."""
+    """Return one action per document except the validation plan, which is made last."""
     objects = {unit.hsaco_name: unit.hsaco for unit in units}
     actions = []
     for name, document in sorted(documents.items()):
@@ -208,7 +208,7 @@ def _engine_seal(parts: EngineParts, units: Sequence[Unit], actions: Sequence[Ac
 def _description(
     recipe: ObjectsRecipe, units: Sequence[Unit], made: Sequence[Action], part: Place
 ) -> Action:
-    """Return what describes some units and every product of the actions that were made for them."""
+    """Return the action that describes some units and the products of their actions."""
     parameters: dict[str, Json] = {"artifacts": [_artifact(unit) for unit in units]}
     inputs = {**_products(made), **_evidence(units, is_checked=recipe.is_checked)}
     return DESCRIBE.apply(recipe.name, inputs, {"part": part}, parameters)
@@ -234,7 +234,7 @@ def _products(actions: Sequence[Action]) -> dict[str, Place]:
 
 
 def _evidence(units: Sequence[Unit], *, is_checked: bool = True) -> dict[str, Place]:
-    """Return the records outside the product that its last file speaks of."""
+    """Return the records outside the product that its last file refers to."""
     found: dict[str, Place] = {}
     for unit in units:
         if is_checked:
@@ -250,7 +250,7 @@ def _evidence(units: Sequence[Unit], *, is_checked: bool = True) -> dict[str, Pl
 def _summary(
     units: Sequence[Unit], subject: str, products: Mapping[str, Place] | None = None
 ) -> Action:
-    """Return the table of all reports, which seals ``products`` if there are any."""
+    """Return the action that tabulates all reports and seals ``products`` if there are any."""
     from netra_build.stages import tabulate
 
     products = products or {}

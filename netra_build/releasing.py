@@ -1,6 +1,6 @@
 """What can be asked to be released - an engine, code objects - and its graph, archive included.
 
-What only a package needs is imported when one is planned: every build comes past this module.
+What only a package needs is imported when one is planned, since every build imports this module.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class ReleaseRequest:
     """One release as asked for.
 
     ``recipe`` is a name in the library, of an engine or of code objects as ``kind`` says; ``key``
-    is the file of the key to sign with. ``locked`` is False only where a release is made again to
+    is the file of the key to sign with. ``locked`` is False only where a release is reproduced to
     see how it differs. ``is_oci`` asks for the OCI layout too.
     """
 
@@ -56,7 +56,7 @@ def plan_release(library: Library, request: ReleaseRequest) -> Graph:
 
     require_libraries()
     check_version(request.version, "version")
-    # A library of its own: what the provenance names is what was read for this release alone.
+    # A separate library object, so that the provenance names only the files read for this release.
     own = Library(library.root, library.disk)
     recipe = _recipe(own, request)
     if request.key is not None and not own.disk.is_file(Path(request.key)):

@@ -1,8 +1,8 @@
 """What can be asked for - an engine, code objects, a tactic, all proofs - and its graph.
 
-Reads manifests and decides; the graphs are put together in ``pipeline``. The SCons front and
-``netra rebuild`` both come in here, so that they ask the same question.
-What plans only one kind of request is imported when such a one is asked for.
+Reads manifests and decides; the graphs are put together in ``pipeline``. The SCons tool and
+``netra rebuild`` both use it, so that the same request gives the same graph.
+Modules that plan only one kind of request are imported when one is made.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class EngineRequest:
     allow_experimental: bool = False
     """For a published model description; recipes say it themselves."""
     debug: bool = False
-    """With a debug object of every code object."""
+    """Also make a debug object of every code object."""
 
 
 def recipe_names(library: Library) -> tuple[str, ...]:
@@ -122,7 +122,7 @@ def engine_graph(library: Library, request: EngineRequest) -> Graph:
 
 
 def _asked_engine(library: Library, request: EngineRequest) -> Recipe:
-    """Return the recipe that is asked for; one is made up for a model description."""
+    """Return the recipe of the request; for a model description a new one."""
     asked = request.recipe
     if not asked.endswith(".json"):
         if request.allow_experimental:
@@ -144,7 +144,7 @@ def _asked_engine(library: Library, request: EngineRequest) -> Recipe:
 def _plan(library: Library, recipe: EngineRecipe, golden_root: str | None) -> EnginePlan:
     """Return the plan of a recipe, golden objects read and compared when a root is given.
 
-    A recipe that was made up for a model description is planned as ``netra compile`` does.
+    The recipe of a model description is planned as ``netra compile`` does.
     """
     from netra_build.formats.models.model import read_model_bytes
     from netra_build.plan.golden import read_golden, with_golden
@@ -192,7 +192,7 @@ def objects_graph(
     units = recipe_units(library, recipe, load_catalog(library, derive_pins=True))
     if locked:
         refuse_unpinned([m.instance.tactic for unit in units for m in unit.members])
-    library.let_go()  # a recipe may be of thousands of kernels
+    library.let_go()  # a recipe may have thousands of kernels
     graph = pipeline.objects_graph(recipe, units)
     return pipeline.with_debug(graph, units) if debug else graph
 
@@ -241,9 +241,9 @@ def numerics_graph(
 
 
 def asked_graph(library: Library, what: str, asked: str | None, options: Any) -> Graph:
-    """Return the graph of a request on record: what kind of thing, its name, and its options.
+    """Return the graph of a recorded request: the kind of product, its name, and its options.
 
-    Raises ``BadInput`` for a kind that there is not, and what the graph's own function raises.
+    Raises ``BadInput`` for an unknown kind, and what the graph's own function raises.
     """
     if what == "engine" and asked is not None:
         return engine_graph(library, EngineRequest(recipe=asked, **options))

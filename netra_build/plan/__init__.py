@@ -1,14 +1,14 @@
 """Planning: every decision about a product, made before a graph of actions exists.
 
-A plan is a value. Nothing here writes a file or starts a program, and nothing knows how actions
-are run; the same library, model, profile and options always give the same plan. In reading order:
+A plan is a value. Nothing here writes a file, starts a program or depends on how actions are run;
+the same library, model, profile and options always give the same plan. In reading order:
 
 ``plan``           the entry: ``plan_engine`` makes an ``EnginePlan`` of library, model, profile and
                    options; ``plan_each`` does so for several options
 ``fixed``          the tactic of a fixed kernel operation, and why the others were refused
 ``dense``          dense operations and the layout of their weights
-``golden``         code objects that a user brings: which a plan names, and reading them
-``dataflow``       what a graph asks for: places for messages, order of launches, buffers
+``golden``           code objects that a user supplies: which a plan names, and reading them
+``dataflow``         operations of a graph: locations for messages, order of launches, buffers
 ``memory``         the placement of buffers in one workspace
 ``arguments``      kernargs of selected kernels, with absolute offsets
 ``strict``         what is refused beyond the published compiler, from ABI records
@@ -16,14 +16,14 @@ are run; the same library, model, profile and options always give the same plan.
 ``sharing``        kernels that are one code under several names
 ``manifest``       engine.json of a plan
 ``documents``      the other files of an engine directory
-``units``          translation units: what the graph is made of, with the places of all files
+``units``            units of a product and the paths of all their files
 ``library_units``  the units of engines, tactics and recipes, with their golden sources
-``deployment``     the units of a published deployment recipe, and its result beforehand
+``deployment``       the units of a published deployment recipe, and its planned result
 
 A unit is one code object to make; a member is one kernel of it. The published compiler's layout
-and ours differ in where files lie and in what a code object keeps: ``PublishedUnit`` says so.
+and ours differ in the paths of files and in the sections of a code object: see ``PublishedUnit``.
 
-May import ``core``, ``build`` (places of files), ``asm``, ``formats``, ``checkasm`` (names of
+May import ``core``, ``build`` (paths of files), ``asm``, ``formats``, ``checkasm`` (names of
 tactics with a numeric contract) and ``stages``. ``pipeline`` turns units and documents into a
 graph; ``requests`` asks for plans.
 """

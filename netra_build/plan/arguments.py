@@ -33,7 +33,7 @@ def fixed_arguments(
 ) -> tuple[Argument, ...]:
     """Return the kernargs of a fixed kernel as engine.json lists them; raise ``BadInput``.
 
-    What the published compiler leaves to its validator is reported by ``kernarg_problem``.
+    Faults that the published compiler leaves to its validator are reported by ``kernarg_problem``.
     """
     if not attributes.value.get("arguments"):
         attributes.refuse("selected fixed kernel has no typed arguments")

@@ -1,4 +1,4 @@
-"""What the graph of a model asks for: where operations stand, what they wait for, their buffers."""
+"""The graph of a model: locations of operations, their dependencies and their buffers."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def dependencies(graph: Graph) -> tuple[tuple[int, ...], ...]:
 
 
 def caller_bound_tensors(model: Model) -> frozenset[str]:
-    """Return the temporaries whose memory the caller brings; raise ``BadInput`` on a conflict."""
+    """Return the temporaries whose memory the caller supplies; raise ``BadInput`` on a conflict."""
     storage: dict[str, str] = {}
     for index, operation in enumerate(model.graph.operations):
         for name, word in _markings(operation):

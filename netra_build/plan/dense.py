@@ -1,6 +1,6 @@
 """Dense operations: the request, the registered tactic or the fallback, the layout of weights.
 
-A layout binding says how checkpoint weights and scales become what the kernels read.
+A layout binding states how checkpoint weights and scales are laid out for the kernels.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ DENSE_TACTIC = DenseTactic(
     rank=1000,
     evidence_refs=("deployed Netra SGLang AITER path; retained as compatibility baseline",),
 )
-"""The only entry of the dense registry: a kernel that the framework brings."""
+"""The only entry of the dense registry: a kernel of the framework."""
 
 DEFAULTS = DenseDefaults(fallback="framework.aiter")
 _ROW_MAJOR = "row_major"
@@ -142,7 +142,7 @@ def dense_reasons(shape: DenseShape, allow_experimental: bool, *, strict: bool) 
 
 
 def weight_steps(source: str, target: str, shards: int, location: str) -> list[Json]:
-    """Return the transforms from one weight layout to another; raise ``BadInput`` if none is."""
+    """Return the transforms from one weight layout to another; ``BadInput`` if there are none."""
     if source == target:
         return []
     if target == SHUFFLED and source == SPLIT:
@@ -186,7 +186,7 @@ def _step(
 
 
 def scale_record(tensor: str, record: Mapping[str, Json], location: str) -> Json:
-    """Return the scale plan of a dense operation; raise ``BadInput`` for a narrowing."""
+    """Return the scale plan of a dense operation; ``BadInput`` for a narrowing conversion."""
     source, target = record["checkpoint_scale_dtype"], record["kernel_scale_dtype"]
     for dtype in (source, target):
         if dtype not in SCALE_DTYPES:

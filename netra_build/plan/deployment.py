@@ -1,4 +1,4 @@
-"""The units of a published deployment recipe, and what its result says beforehand."""
+"""The units of a published deployment recipe, and the part of its result that is planned."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def deployment_units(
     """Return one unit per artifact of the deployment recipe called ``name``.
 
     An artifact is unlocked when ``allow_unlocked`` is set, its lock is 64 zeros and all its
-    members are experiments; only then may experiments be built. Raises ``BadInput`` for a member
-    that no tactic can meet.
+    members are experiments; only then may experiments be built. Raises ``BadInput`` for a
+    member that no tactic can meet.
     """
     return [_unit(name, item, catalog, allow_unlocked) for item in deployment.artifacts]
 
@@ -96,7 +96,7 @@ def deployment_document(deployment: Deployment, units: Sequence[Unit]) -> dict[s
 
 
 def result_files(result: Mapping[str, Json]) -> list[str] | None:
-    """Return the files that a ``build-result.json`` speaks of, or None for a damaged one."""
+    """Return the files that a ``build-result.json`` lists, or None for a damaged one."""
     names: list[str] = []
     suffixes = (".hsaco", *PUBLISHED_SUFFIXES.values())
     try:

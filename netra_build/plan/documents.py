@@ -52,7 +52,7 @@ def engine_files(plan: EnginePlan) -> dict[str, bytes]:
 
 
 def _written(plan: EnginePlan) -> tuple[dict[str, Json], dict[str, bytes]]:
-    """Return the documents and their bytes; engine.json is bound to those of every other file."""
+    """Return the documents and their bytes; engine.json names the digest over all others."""
     documents = _sibling_documents(plan)
     data = {name: plain_canonical_bytes(document) for name, document in documents.items()}
     compiled = engine_sources(plan) | {name: data[name] for name in SOURCE_DOCUMENTS}
@@ -117,7 +117,7 @@ def _candidates(candidates: tuple[Candidate, ...], written: dict[int, list[Json]
 
 
 def validation_document(plan: EnginePlan) -> dict[str, Json]:
-    """Return validation_plan.json as it stands before any evidence."""
+    """Return validation_plan.json as planned, without any evidence."""
     not_run = ("cross_assembly", "hardware", "real_checkpoint_correctness")
     later = ("graph_replay", "matched_server_ab")
     return {

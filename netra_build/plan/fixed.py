@@ -41,7 +41,7 @@ LOWEST = -(2**63)
 
 @dataclass(frozen=True)
 class FixedRequest:
-    """What a fixed kernel operation asks for."""
+    """The attributes of a fixed kernel operation that select its tactic."""
 
     family: str | None
     operation: str
@@ -143,7 +143,7 @@ class FixedSelector:
         return self._contracts[key]
 
     def _refuse_faults(self, request: FixedRequest, place: str) -> None:
-        """A broken entry of the wanted operation could be the better one: never guess."""
+        """Refuse to select while an entry of the operation is broken: it could be better."""
         for fault in self.catalog.faults:
             if fault.operation is None or fault.operation == request.operation:
                 fault.error.hint = fault.error.hint or f"needed by {place}"
@@ -191,7 +191,7 @@ class FixedSelector:
 def rejection_reasons(
     tactic: FixedTactic, request: FixedRequest, allow_experimental: bool
 ) -> tuple[str, ...]:
-    """Return the published reasons against a tactic, in their order; none means it fits."""
+    """Return the published reasons against a tactic, in their order; empty if it fits."""
     heads = (
         (request.family is not None and tactic.family != request.family, "tactic-family mismatch"),
         (tactic.operation != request.operation, "operation mismatch"),
@@ -246,7 +246,7 @@ def _constant_reasons(tactic: FixedTactic, constants: Mapping[str, int]) -> list
 
 
 def _without_kernel(plan: EnginePlan, *, is_tried: bool) -> list[OperationPlan]:
-    """Return the kernel operations that no tactic meets: those of the profile, or the others."""
+    """Return the kernel operations that no tactic meets: those of the profile, or all others."""
     return [
         operation
         for operation in plan.operations

@@ -1,4 +1,4 @@
-"""Golden code objects: the selection of one, those that a plan names, what a user brings."""
+"""Golden code objects: selecting one, listing those of a plan, reading those of a user."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ GOLDEN_REASON = "exact accepted golden HSACO contract"
 
 @dataclass(frozen=True)
 class GoldenObject:
-    """A code object that a user brings: its file name and what it must be."""
+    """A code object that a user supplies: its file name, digest and contract."""
 
     name: str
     wanted: Mapping[str, Json]
@@ -82,10 +82,10 @@ def golden_artifacts(
 
 
 def read_golden(plan: EnginePlan, root: Path, disk: Disk, *, strict: bool) -> dict[str, bytes]:
-    """Return the golden code objects of a plan by file name, as they lie in the folder ``root``.
+    """Return the golden code objects of a plan by file name, read from the folder ``root``.
 
     Raises ``BadInput`` when one is missing or has another digest than the model states; with
-    ``strict`` ``Refused`` for one of other bytes or that says something else of itself.
+    ``strict``, ``Refused`` for one whose bytes or metadata differ.
     """
     found = {}
     for item in golden_objects(plan):

@@ -1,4 +1,4 @@
-"""Find a tactic and close it: its symbols, its contract, its kernel instance, its unit's text."""
+"""Find a tactic and close it: symbols, contract, kernel instance and the text of its unit."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MACHINE_LINES: Constants = (("NETRA_TARGET_GFX", 950), ("NETRA_WAVE_SIZE", WAVE_
 
 
 def find_tactic(catalog: Catalog, asked: str, location: str) -> FixedTactic:
-    """Return a tactic by its id; raise why it cannot be used, or the nearest known id."""
+    """Return a tactic by its id; raise with the reason or with the nearest known id."""
     found = catalog.tactic_by_name.get(f"{TARGET}.{asked}")
     if found is not None:
         return found
@@ -41,7 +41,7 @@ def tactic_id(tactic: FixedTactic) -> str:
 
 
 def refuse_unpinned(tactics: Sequence[FixedTactic]) -> None:
-    """Raise ``Refused`` for the first tactic whose pins are not those of its files."""
+    """Raise ``Refused`` for the first tactic whose pins differ from its files."""
     for tactic in tactics:
         if not tactic.is_pinned:
             raise Refused(
@@ -52,7 +52,7 @@ def refuse_unpinned(tactics: Sequence[FixedTactic]) -> None:
 
 
 def unpinned(tactics: Sequence[FixedTactic]) -> tuple[str, ...]:
-    """Return the ids of the tactics whose pins are not those of their files, sorted."""
+    """Return the sorted ids of the tactics whose pins differ from their files."""
     return tuple(sorted({tactic_id(tactic) for tactic in tactics if not tactic.is_pinned}))
 
 

@@ -22,7 +22,7 @@ from netra_build.plan.sharing import code_leaders
 from netra_build.plan.units import Member, Unit
 
 PROVEN = ("verified", "accepted")
-"""Maturities that evidence has to carry."""
+"""Maturities that require evidence."""
 
 UNIT_GRID = (1, 1, 1)
 """Grid of a tactic that is built on its own, outside any engine."""
@@ -31,8 +31,8 @@ UNIT_GRID = (1, 1, 1)
 def engine_units(library: Library, plan: EnginePlan, recipe: EngineRecipe) -> list[Unit]:
     """Return the units of one engine, in the order of the plan.
 
-    Static checks gate the engines of strict recipes; published ones report what they find, and
-    their kernels need not describe their kernargs.
+    Findings of the static checks fail engines of strict recipes; published ones only report them,
+    and their kernels need not describe their kernargs.
 
     Raises ``EvidenceIncomplete`` when a kernel has no golden source and one is required.
     """
@@ -147,9 +147,9 @@ def _needed_abi(library: Library, tactic: str) -> KernelAbi:
 
 
 def refuse_unproven(library: Library, tactic: FixedTactic, golden: GoldenSource | None) -> None:
-    """Raise unless evidence of the golden bytes carries the tactic's maturity.
+    """Raise unless evidence of the golden bytes supports the tactic's maturity.
 
-    Libraries without evidence records keep theirs elsewhere and are taken at their word.
+    The maturities of libraries without evidence records are not checked.
     """
     if golden is not None and tactic.maturity in PROVEN and has_evidence(library):
         require_evidence(library, golden, tactic.maturity)

@@ -20,7 +20,7 @@ ARTIFACT_FILES = (
     "validation_plan.json",
     "explain.json",
 )
-"""Documents beside engine.json, in the order in which it lists them."""
+"""Documents beside engine.json, in the order of its list."""
 
 GUARD_FIELDS = (
     "architecture",

@@ -50,7 +50,7 @@ def plan_memory(
 
 
 def lower_bound(requests: Sequence[BufferRequest]) -> int:
-    """Return the most bytes that live at once, which no placement can beat."""
+    """Return the most bytes in use at the same time, the minimum of any placement."""
     change: dict[int, int] = {}
     for item in requests:
         if item.alias_of is None and not item.persistent:
@@ -169,7 +169,7 @@ def _by_first_use(requests: Sequence[BufferRequest]) -> dict[str, int]:
 
 
 class _Space:
-    """Free gaps by address, in blocks that know their widest gap; the last gap has no end."""
+    """Free gaps by address, in blocks with their widest gap; the last gap is unbounded."""
 
     BLOCK = 256
 

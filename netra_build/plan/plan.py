@@ -1,6 +1,6 @@
 """Plan one engine: select for every operation, place memory, resolve kernargs.
 
-``plan_engine`` is the one way from a model and a library to a plan.
+``plan_engine`` makes the plan from a model and a library.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def plan_engine(
 ) -> EnginePlan:
     """Return the whole plan of one engine; raise ``BadInput`` with the place of the problem.
 
-    ``location`` is what asks for the profile, if it is not the model.
+    ``location`` names the source of the profile, if it is not the model.
     """
     return next(plan_each(library, model, profile, [options], location))
 
@@ -144,7 +144,7 @@ def _check_degree(model: Model, profile: Profile) -> None:
 
 
 class _Planner:
-    """Selects and completes operations; keeps the layout bindings it meets."""
+    """Selects and completes operations; collects their layout bindings."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Which kernels of a plan are one code under several names, decided before a graph exists."""
+"""Kernels of a plan that have the same code under several names, found before a graph exists."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from netra_build.plan.instances import unit_source
 def code_leaders(kernels: Sequence[KernelInstance], sources: Mapping[str, bytes]) -> dict[str, str]:
     """Return, by symbol, the symbol of the first kernel with the same code.
 
-    ``sources`` holds the library files of all closures. Only kernels of one tactic are compared,
-    and only what their contracts say alike of the code object: kernargs, work-group and LDS.
+    ``sources`` holds the library files of all closures. Only kernels of one tactic are compared
+    whose contracts agree on the code object: kernargs, work-group and LDS.
     """
     by_form: dict[tuple[object, ...], list[KernelInstance]] = {}
     for kernel in kernels:
@@ -42,7 +42,7 @@ def _form(kernel: KernelInstance) -> tuple[object, ...]:
 def _texts(
     members: Sequence[KernelInstance], sources: Mapping[str, bytes]
 ) -> dict[tuple[tuple[str, int], ...], bytes]:
-    """Return what the members say by their constants; units with equal ones say the same."""
+    """Return the texts of the members by their constants; equal texts give equal code."""
     first = {kernel.constants: kernel for kernel in reversed(members)}
     if len(first) == 1:
         return dict.fromkeys(first, b"")

@@ -1,4 +1,4 @@
-"""Strict planning: hold tensors, grids, rows and arguments against the kernels that use them."""
+"""Strict planning: compare tensors, grids, rows and arguments with the kernels that use them."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ GRID_DIMENSIONS = {"batch": ("batch",), "rows": ("m", "batch")}
 
 
 def kernel_abis(library: Library, catalog: Catalog) -> dict[str, KernelAbi]:
-    """Return the ABI record of each tactic that the library keeps one for, by full name."""
+    """Return the ABI record of each tactic that has one, by full name."""
     found = ((tactic.name, read_abi(library, tactic_id(tactic))) for tactic in catalog.tactics)
     return {name: abi for name, abi in found if abi is not None}
 
 
 def check_strictly(plan: EnginePlan, abi_by_tactic: Mapping[str, KernelAbi]) -> None:
-    """Refuse what the published compiler lets through; raise ``BadInput`` with its place."""
+    """Refuse what the published compiler accepts; raise ``BadInput`` with its location."""
     if plan.problems:
         raise plan.problems[0]
     _check_shared_contracts(plan)
@@ -68,8 +68,8 @@ def _check_shared_contracts(plan: EnginePlan) -> None:
 class _Checker:
     """Checks one selected kernel; names of ABI dimensions are bound as they are met.
 
-    A kernel with a masked grid leaves alone what lies beyond the rows that a launch really has:
-    it is held against the largest size that the profile allows.
+    A kernel with a masked grid does not touch anything beyond the rows of a launch: it is
+    compared with the largest size that the profile allows.
     """
 
     def __init__(
@@ -113,7 +113,7 @@ class _Checker:
         return prod(self._fixed(dimension) for dimension in dimensions if dimension in named)
 
     def check_rows(self) -> None:
-        """Hold the rows and tokens that a kernel is built for against the profile's guards."""
+        """Compare the rows and tokens that a kernel is built for with the profile's guards."""
         tokens, rows = self._constant(TOKEN_CONSTANT), self._constant(ROW_CONSTANT)
         if tokens is not None:
             fact = "kernel is built for another m than the profile's"
@@ -123,14 +123,14 @@ class _Checker:
             self._hold(fact, self._rows(("m", "batch")), rows)
 
     def check_dynamic_lds(self) -> None:
-        """Hold the dynamic LDS that an operation states against its kernel's."""
+        """Compare the dynamic LDS that an operation states with its kernel's."""
         stated = self.operation.operation.attributes.get("dynamic_lds_bytes")
         actual = self.contract.launch.dynamic_lds_bytes
         if stated is not None:
             self._hold("dynamic LDS differs from the kernel's", actual, stated)
 
     def check_tensors(self) -> None:
-        """Hold the argument's tensors against the operation's inputs and outputs."""
+        """Compare the argument's tensors with the operation's inputs and outputs."""
         node = self.operation.operation
         named: dict[str, str] = {}
         for argument in self.operation.arguments:
@@ -149,7 +149,7 @@ class _Checker:
                     self._refuse(f'tensor "{tensor}" is bound but no argument uses it')
 
     def check_abi(self, abi: KernelAbi) -> None:
-        """Hold arguments, shapes, data types, layouts and grid against the kernel's ABI."""
+        """Compare arguments, shapes, data types, layouts and grid with the kernel's ABI."""
         given = self.operation.arguments
         fact = "number of arguments differs from the kernel's ABI"
         self._hold(fact, len(abi.arguments), len(given))
@@ -186,7 +186,7 @@ class _Checker:
             self._refuse(f"shape {fact}", expected=sizes, got=list(shape))
 
     def _shape_fits(self, wanted: Sequence[Dimension], shape: Sequence[int]) -> bool:
-        """Compare shapes; inner sizes may be split or joined, which leaves the bytes alone."""
+        """Compare shapes; inner sizes may be split or joined, which does not move any byte."""
         if len(wanted) == len(shape):
             return all(self._fits(*pair) for pair in zip(wanted, shape, strict=True))
         open_names = {

@@ -1,6 +1,6 @@
-"""What the graph of a product is made of: units with their members, golden objects, documents.
+"""The parts of a product: units with their members, golden objects, documents.
 
-A unit is one code object to make, with the places of its files; a member is one kernel of it.
+A unit is one code object to make, with the paths of its files; a member is one kernel of it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ PUBLISHED_SUFFIXES = {".dis": ".dis", ".text": ".text", ".metadata.txt": ".metad
 class Member:
     """One kernel of a code object: its instance, the kernargs it must have, its golden source.
 
-    ``arguments`` are what the caller will pass, None when nothing says so; ``abi`` is the
+    ``arguments`` are what the caller will pass, None when unknown; ``abi`` is the
     tactic's record, if it has one.
     """
 
@@ -54,19 +54,19 @@ class Member:
 
     @property
     def has_contract(self) -> bool:
-        """Tell whether there is a numeric contract to hold against the kernel."""
+        """Tell whether there is a numeric contract for the kernel."""
         return self.subject in stated_tactics()
 
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """One code object to make, of one kernel or of several, and where its files go.
+    """One code object to make, of one kernel or of several, and the paths of its files.
 
-    ``name`` is the code object's; ``home`` and ``prefix`` say where its own files go (an engine
-    directory, or a work folder); ``work`` is the prefix of its intermediate files. With
-    ``gate`` a difference from the golden source fails the build, without it it is reported;
-    ``refuses_findings`` says the same of the static checks. ``leader`` is the unit of another name
-    with the same code, whose object this one takes.
+    ``name`` is the code object's; ``home`` and ``prefix`` give the paths of its own files (an
+    engine directory, or a work folder); ``work`` is the prefix of its intermediate files. With
+    ``gate`` a difference from the golden source fails the build, otherwise it is only reported;
+    ``refuses_findings`` is the same for the static checks. ``leader`` is the unit with the same
+    code under another name, whose object this one reuses.
     """
 
     name: str
@@ -87,7 +87,7 @@ class Unit:
 
     @property
     def is_stripped(self) -> bool:
-        """Tell whether the code object loses its symbol table and comment."""
+        """Tell whether the code object is stripped of its symbol table and comment."""
         return True
 
     @property
@@ -128,7 +128,7 @@ class Unit:
         return Place(Root.WORK, f"{self.work}{self.name}{suffix}")
 
     def stem(self, index: int) -> str:
-        """Return what the files of one member are called."""
+        """Return the name, without suffix, of the files of one member."""
         return self.name if len(self.members) == 1 else f"{self.name}.{index}"
 
     def source(self, index: int) -> Place:
@@ -168,7 +168,7 @@ class PublishedUnit(Unit):
         return f"{self.name}.hsaco"
 
     def metadata(self, suffix: str) -> Place:
-        """Return the place of a description; what is not published is an intermediate file."""
+        """Return the place of a description; one that is not published is an intermediate file."""
         if suffix not in PUBLISHED_SUFFIXES:
             return self.intermediate(suffix)
         return self.at_home(self.name + PUBLISHED_SUFFIXES[suffix])
@@ -181,7 +181,7 @@ class PublishedUnit(Unit):
 
 @dataclass(frozen=True)
 class EngineParts:
-    """What the engine directory holds apart from its kernels.
+    """The parts of an engine directory other than its kernels.
 
     ``documents`` by file name, ``golden_objects`` that are to be copied, ``recipe`` as recorded.
     """

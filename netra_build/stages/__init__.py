@@ -1,26 +1,26 @@
 """Stages: pure steps from named bytes and parameters to named bytes.
 
 A stage is a function ``run(inputs, parameters, tools)`` and a ``Stage`` record that names it. It
-reads no file, keeps nothing between calls and knows no other stage: its inputs come by role, its
-outputs go by role, and its code is every module that its own reaches by import. One file holds one
+reads no file, has no state between calls and uses no other stage: inputs and outputs are named by
+role, and its code is every module that its own reaches by import. One file holds one
 stage, ``STAGE``, or a few that do the same kind of work. In the order of the data:
 
 ``instantiate``       a unit's text from a template's constants
 ``close_includes``    CLOSE and FLATTEN: one flat unit without includes
 ``assemble``          ASSEMBLE, LINK and DISASSEMBLE: what the tool chain makes
-``share_object``      the object of a unit that says the same as another
+``share_object``      the object of a unit with the same code as another
 ``strip_object``      STRIP, and LAY_OUT as the published build keeps its code objects
 ``read_object``       text, notes and record of a code object
-``conform``           a code object against its contract
+``conform``           a code object compared with its contract
 ``check_object``      the static checks
-``check_numerics``    the functional model against the numeric contract
-``golden``            PROVE a golden source, TAKE a code object that a user brings
-``equivalence``       a code object against its golden side
+``check_numerics``    results of the functional model compared with the numeric contract
+``golden``            PROVE a golden source, TAKE a code object that a user supplies
+``equivalence``       a code object compared with its golden one
 ``debug_object``      the code object with line tables
 ``copy_files``        library files into the product
 ``engine_documents``  EMIT, MANIFEST and VALIDATION: the documents of an engine directory
 ``seal_engine``       ``netra.json``, the engine's last file: the digest of every other
-``build_result``      DESCRIBE, RESULT and PUBLISHED: what a recipe of code objects gave
+``build_result``      DESCRIBE, RESULT and PUBLISHED: the result of a recipe of code objects
 ``tabulate``          one table of all equivalence reports
 ``release_package``   bill of materials, record, provenance, signature, archive, OCI layout
 

@@ -1,8 +1,8 @@
-"""The build result of a recipe: which code objects it gave, from which tactics, proven how.
+"""The build result of a recipe: its code objects, their tactics and how each was proven.
 
-A result of thousands of files is put together from parts, each of which describes some code
-objects: an edit of one kernel reads and hashes the files of few. A published recipe has a result
-of its own form, which holds the code objects against their locks.
+A result of thousands of files is joined from parts, each of which describes some code objects, so
+that after an edit of one kernel only few files are read and hashed. The result of a published
+recipe has another form, which compares the code objects with their locks.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ def describe(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
     """Return the part under the role ``part``: ``artifacts`` in order and ``files`` by name.
 
     Inputs: files of the product by their names there, and ``closure:``, ``conform:`` and
-    ``golden:`` records. Parameter: ``artifacts`` as planned. Raises ``BadInput`` for what is no
-    record.
+    ``golden:`` records. Parameter: ``artifacts`` as planned. Raises ``BadInput`` for
+    anything that is no record.
     """
     part = {
         "artifacts": [_artifact(artifact, inputs) for artifact in parameters["artifacts"]],
@@ -63,10 +63,7 @@ def _member(member: dict[str, Json], inputs: Inputs) -> dict[str, Json]:
 
 
 def _object(data: bytes, name: str) -> dict[str, Json]:
-    """Return a document that a stage of ours has written; there are thousands.
-
-    Raises ``BadInput`` for what is none.
-    """
+    """Return a document that a stage of ours has written; ``BadInput`` for anything else."""
     try:
         value = json.loads(data)
     except (ValueError, RecursionError):
@@ -97,7 +94,7 @@ def emit_published(inputs: Inputs, parameters: Parameters, tools: Any) -> Output
     """Return ``build-result.json`` of the published format under the role ``result``.
 
     Inputs: ``NAME.hsaco``, ``NAME.text`` and ``generated/STEM.s`` of every artifact, and the
-    conformity reports, which are asked for so that they are made. The parameter ``deployment``
+    conformity reports, which are inputs so that they are made. The parameter ``deployment``
     holds target, wave size and manifest digest under their published keys and ``artifacts`` as
     planned.
     """

@@ -1,7 +1,7 @@
-"""Numerics: run a kernel in the functional model and hold it to its numeric contract.
+"""Numerics: run a kernel in the functional model and compare it with its numeric contract.
 
-numpy and what needs it are imported when the stage runs: they are an optional extra, and a build
-that only proves that nothing is to be done must not pay for loading them.
+numpy and the modules that need it are imported when the stage runs: they are an optional extra,
+and a build with nothing to do must not load them.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def run(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
     specialization = parameters["specialization"]
     runs = [_judge(prepared, one, hsaco) for one in launches(tactic, specialization, seeds)]
     if prepared.has_approximate_results:
-        # Once more on a machine that is as right as the first: no result may hang on its luck.
+        # Once more with second nearest results: no output may depend on which of the two it gets.
         other = prepared.approximating(SECOND_NEAREST)
         second = second_launches(tactic, specialization, seeds[0])
         runs += [_judge(other, one, hsaco) for one in second]
@@ -64,7 +64,7 @@ def run(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
 
 @dataclass(frozen=True)
 class _Listing:
-    """Stands for a disassembler: the listing was made by a stage of its own."""
+    """Takes the place of a disassembler: the listing was made by another stage."""
 
     text: str
 

@@ -1,7 +1,7 @@
 """Close: follow the includes of a unit and record every file. Flatten: make one unit of them all.
 
-A flat unit holds only what it uses; comments and what no statement of the unit reaches are
-gone, so that an edit of those ends here.
+A flat unit holds only what it uses: an edit of comments, or of statements that the unit does not
+reach, leaves it unchanged, and later stages do not run.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Conform: hold a code object against the contract that it was built for."""
+"""Conform: compare a code object with the contract that it was built for."""
 
 from __future__ import annotations
 

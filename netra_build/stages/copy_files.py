@@ -1,4 +1,4 @@
-"""Copy: put files of the library, byte for byte, where the product keeps them."""
+"""Copy: copy files of the library, byte for byte, into the product."""
 
 from __future__ import annotations
 

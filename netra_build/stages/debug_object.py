@@ -15,7 +15,7 @@ SHIPPED = "hsaco"
 def run(inputs: Inputs, parameters: Parameters, tools: Toolchain) -> Outputs:
     """Return the code object with line tables under the role ``debug``.
 
-    The input ``hsaco`` is the code object that it stands for; every other input is a file by the
+    The input ``hsaco`` is the code object of the product; every other input is a file by the
     name that the line tables show. Parameters: ``units``, the names of the units in the order in
     which they are linked, and the ``hsaco``'s name.
     Raises ``Refused`` when its ``.text`` is not that of the code object.

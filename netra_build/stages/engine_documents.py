@@ -1,6 +1,7 @@
-"""Documents of an engine directory: as planned, or with what the build has found out.
+"""Documents of an engine directory: as planned, or completed with results of the build.
 
-The manifest gains the digest of every code object, the validation plan what its reports prove.
+The build adds the digest of every code object to the manifest, and the results of all reports to
+the validation plan.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ def emit_manifest(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs
     """Return ``engine.json`` under the role ``document``.
 
     Inputs are the code objects by their name inside the engine directory. Every kernel
-    operation gains ``hsaco_sha256``, and the id is taken anew (published format, section 9.2).
+    operation gains ``hsaco_sha256``, and the id is recomputed (published format, section 9.2).
     """
     engine = copy.deepcopy(parameters["document"])
     for operation in engine["operations"]:
@@ -69,14 +70,14 @@ def equivalence_status(verdict: str) -> str:
 
 
 def static_status(reports: Sequence[dict[str, Any]]) -> str:
-    """Return the ``static`` status that the reports of the static checks carry."""
+    """Return the ``static`` status that follows from the reports of the static checks."""
     if not reports:
         return "not_applicable"
     return "pending" if any(report["counts"]["error"] for report in reports) else "passed"
 
 
 def cross_assembly(candidates: Sequence[dict[str, Any]]) -> str:
-    """Return the ``cross_assembly`` status that the candidates' equivalence carries."""
+    """Return the ``cross_assembly`` status that follows from the candidates' equivalence."""
     if not candidates:
         return "not_applicable"
     proven = [c.get("equivalence_status") == "text_byte_identical" for c in candidates]

@@ -1,4 +1,4 @@
-"""Equivalence: compare a generated code object with its golden one, and say where they part."""
+"""Equivalence: the first difference between a generated code object and its golden one."""
 
 from __future__ import annotations
 
@@ -85,8 +85,7 @@ def metadata_difference(generated: Side, golden: Side) -> Json:
 def compare(generated: Side, golden: Side, maturity: str) -> dict[str, Json]:
     """Return the report: the published keys, our verdict and the first difference of each part.
 
-    The published keys that name one kernel speak of the first; with more of them ``kernels``
-    names all.
+    The published keys that name one kernel describe the first; with several, ``kernels`` lists all.
     """
     text = text_difference(generated, golden)
     descriptor = descriptor_difference(generated, golden)

@@ -1,6 +1,6 @@
-"""Golden code objects: those made of a golden source, and those that a user brings.
+"""Golden code objects: those made from a golden source, and those that a user supplies.
 
-The one is held against the digests on its record, the other against what its model says of it.
+The first are compared with their recorded digests, the second with the statements of the model.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def prove(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
 
 
 def check_golden_object(data: bytes, wanted: Mapping[str, Json], location: str) -> None:
-    """Raise unless ``data`` has the wanted bytes and its metadata says what the contract says.
+    """Raise unless ``data`` has the wanted bytes and its metadata agrees with the contract.
 
     ``wanted`` holds ``sha256``, ``symbol``, ``kernarg_size``, ``lds_bytes`` and ``block``
     (work-items of a work-group). A difference is ``Refused``; an object that cannot be read is

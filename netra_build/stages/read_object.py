@@ -19,8 +19,8 @@ def run(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
 
     Parameters: ``hsaco`` (name inside the product), ``kernels`` (symbol and work-items of a
     work-group each), ``sources`` and ``locked_text_sha256``: a ``.text`` with another digest
-    raises ``Refused`` at ``lock_place``. A record of several kernels lists them. The published
-    record of a golden object has what ``stated`` says in place of the digest of the text.
+    raises ``Refused`` at ``lock_place``. A record of several kernels lists them. In the published
+    record of a golden object the fields of ``stated`` replace the digest of the text.
     """
     data, hsaco = inputs["hsaco"], parameters["hsaco"]
     code = read_code_object(data, hsaco)

@@ -55,7 +55,7 @@ def archive(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
 
 
 def oci_layout(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
-    """Return ``archive`` as an artifact that registries keep, a tar file, as ``layout``."""
+    """Return the OCI layout of ``archive``, a tar file, under the role ``layout``."""
     return {"layout": b"".join(ustar_pieces(oci_files(inputs["archive"], "archive")))}
 
 

@@ -1,4 +1,4 @@
-"""Share: the object of a unit, taken from one that says the same under another name."""
+"""Share: the object of a unit, copied from a unit with the same code under another name."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def run(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
 
     Inputs: ``object`` and ``flat`` of the unit that was assembled, ``own`` flat unit. Parameters:
     ``symbols`` and ``own_symbols``, the kernel's first, and ``constants``, the names that both
-    units set. Raises ``Refused`` when the units do not say the same.
+    units set. Raises ``Refused`` when the units differ.
     """
     old, new = parameters["symbols"], parameters["own_symbols"]
     names = parameters["constants"]

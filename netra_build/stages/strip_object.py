@@ -9,7 +9,7 @@ from netra_build.build.graph.actions import Inputs, Outputs, Parameters, Stage
 
 
 def strip_object(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
-    """Return ``hsaco`` without what names sources and tools: the file depends on the code alone."""
+    """Return ``hsaco`` without symbol table and comment: the file depends on the code alone."""
     return {"hsaco": strip(inputs["linked"])}
 
 

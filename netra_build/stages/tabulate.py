@@ -1,4 +1,4 @@
-"""Tabulate: gather equivalence reports into one, for people and for gates."""
+"""Tabulate: join equivalence reports into one, for readers and for later checks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def run(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
     """Return the summary under the role ``summary``; inputs are reports by tactic and variant.
 
     The parameter ``files`` names the other files of the product that the summary seals. They are
-    inputs as well, so that none of them is made after it.
+    inputs as well, so that all of them exist before it.
     """
     names = sorted(parameters.get("files", []))
     reports = {name: data for name, data in inputs.items() if name not in names}

@@ -1,16 +1,16 @@
-"""What a product is, how two of them differ, and whether one is what it claims to be.
+"""Validation, differences and reports of finished products.
 
-Nothing here builds anything: products are read from disk, and what they say is derived again or
-compared. Three folders and one module:
+Nothing here builds anything: the files of a product are read, and what they state is derived again
+or compared. Three folders and one module:
 
-``validate/``  derive again every document and report of an engine directory or a package, with the
-               planner and the checks that made them, and name the first that says otherwise
-``diff/``      how two code objects, engine directories, recipes or packages differ, and since when
+``validate/``  derive again every document and report of an engine directory, of code objects or of
+               a package with the code that made them, and name the first that differs
+``diff/``      how two code objects, engine directories, catalogs or packages differ
 ``report/``    one HTML page about a product: what was built, from what, and what is proven of it
-``why``        the chain of reasons that leads from a file back to the edit it was made for
+``why``        the chain of reasons that leads from a file back to the edit that it was made for
 
 It imports ``plan`` and everything that ``plan`` may import, never the graph (``pipeline.py``) or a
-front. The commands ``netra validate``, ``verify``, ``diff``, ``report`` and ``why`` are its users.
+front end. The commands ``netra validate``, ``verify``, ``diff``, ``report`` and ``why`` use it.
 
-Where to start: ``validate/engine.py``, which reads an engine directory from its seal inwards.
+Where to start: ``validate/engine.py``, the validation of an engine directory.
 """

@@ -1,4 +1,4 @@
-"""The answer to ``why``: which files are meant, and the chain of reasons behind each.
+"""The answer to ``why``: the files of a question, and the chain of reasons of each.
 
 A question names a path, a tactic, an operation or a symbol.
 """
@@ -56,7 +56,7 @@ def asked_files(target: str, executions: Iterable[Execution], record: RunRecord)
     """Return the paths of the files that ``target`` stands for, at least one.
 
     The first that fits: the path of a file that is made or was made; the end of such paths; a
-    tactic id, an operation or a kernel symbol, for which its code objects stand.
+    tactic id, an operation or a kernel symbol, which stands for its code objects.
     Raises ``BadInput`` with the nearest known name when nothing fits.
     """
     executions = tuple(executions)

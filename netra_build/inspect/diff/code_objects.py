@@ -72,9 +72,9 @@ def code_difference(old: CodeSide, new: CodeSide) -> dict[str, Json]:
 
 
 def kernel_difference(old: tuple[CodeSide, Kernel], new: tuple[CodeSide, Kernel]) -> Json:
-    """Return the verdict over two kernels and how code, descriptor and metadata differ.
+    """Return the verdict on two kernels and how code, descriptor and metadata differ.
 
-    Names, the entry offset and whatever else lies in the files are no part of it.
+    Names, the entry offset and the rest of the files are not compared.
     """
     one, other = old[1], new[1]
     text: Json = None

@@ -1,6 +1,6 @@
 """All differences of two JSON documents, by name, and of two sets of files, by name.
 
-What differs in nothing but a hash is told apart from what changed.
+A difference in hashes alone is distinguished from a change.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def change_rows(old: Json, new: Json) -> list[Json]:
 
 
 def renamed_pairs(old: Iterable[str], new: Iterable[str]) -> dict[str, str]:
-    """Return old name to new name where both differ in their hashes alone and nothing else fits."""
+    """Return old name to new name where both differ in hashes alone and the match is unique."""
     mine, theirs = _by_mask(old), _by_mask(new)
     return {mine[mask]: theirs[mask] for mask in mine if mask in theirs}
 
@@ -105,7 +105,7 @@ def _walk(old: Json, new: Json, place: Change) -> Iterable[Change]:
 
 
 def _below(place: Change, key: str | int, *names: str) -> Change:
-    """Return the place of a key or index, with the names of what stands there."""
+    """Return the place of a key or index, with the names of the objects there."""
     segment = str(key).replace("~", "~0").replace("/", "~1")
     return Change((*place.subject, *names), f"{place.pointer}/{segment}", CHANGED)
 
@@ -185,7 +185,7 @@ def _walk_lists(old: Sequence[Json], new: Sequence[Json], place: Change) -> Iter
 
 
 class Pair(NamedTuple):
-    """One file of both packages: its name on each side, if it is there, and what became of it."""
+    """One file of both packages: its name on each side, if any, and its state."""
 
     old: str | None
     new: str | None

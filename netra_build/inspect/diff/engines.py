@@ -20,7 +20,7 @@ CONTRACTS = "contracts.json"
 SEAL = "netra.json"
 UNCHANGED, RENAMED = "unchanged", "renamed"
 ADDED, REMOVED, NOT_BUILT = "added", "removed", "not_built"
-"""Verdicts over a kernel beside those of equivalence; ``renamed``: only names and hashes differ."""
+"""Verdicts on a kernel beside those of equivalence; ``renamed``: only names and hashes differ."""
 
 
 def engine_difference(old: Files, new: Files, labels: tuple[str, str]) -> dict[str, Json]:
@@ -63,7 +63,7 @@ class _Side:
         return self._documents[name]
 
     def compared(self, name: str) -> dict[str, Json]:
-        """Return a document without what other parts of the difference say better."""
+        """Return a document without the fields that other parts of the difference cover."""
         document = self.document(name)
         if name == SEAL:
             return {key: item for key, item in document.items() if key != "files"}
@@ -93,7 +93,7 @@ class _Side:
 
 
 def _contract_rows(old: _Side, new: _Side) -> list[Json]:
-    """Return the contracts that operations of one name exchanged, and those of one side only."""
+    """Return the contracts that changed for an operation, and those of one side only."""
     mine, theirs = (side.named(CONTRACTS, "contracts", "id") for side in (old, new))
     operations: dict[tuple[str, str], list[str]] = {}
     for name, one, other in _shared_operations(old, new):

@@ -1,8 +1,7 @@
 """Differences of two releases: what changed, why, and which kernels run other code.
 
-A kernel whose ``.text``, descriptor and metadata are equal and whose name or file is another one
-only carries a new hash. The causes are what the statements of provenance name: sources, tools,
-Python and its libraries.
+A kernel with equal ``.text``, descriptor and metadata and another name or file only has a new
+hash. The causes are the sources, tools, Python and libraries of the provenance statements.
 """
 
 from __future__ import annotations
@@ -166,7 +165,7 @@ def _explain(
     causes: Mapping[str, Json],
     contracts: Iterable[Mapping[str, Json]],
 ) -> None:
-    """Add to each kernel that is not as it was why: causes that reach it, by kind and name."""
+    """Add to each changed kernel the causes that reach it, by kind and name."""
     rows = [side.rows() for side in sides]
     changed = {pair["old"] or pair["new"] for pair in causes["sources"]}
     changed |= {pair["new"] for pair in causes["sources"] if pair["new"]}
@@ -264,7 +263,7 @@ def release_difference(old: Files, new: Files, folder: str) -> dict[str, Json]:
 
 
 def origin_difference(old: Origin, sources: Files, environment: Json) -> dict[str, Json]:
-    """Return which recorded sources are others now, and how Python and its libraries differ."""
+    """Return which recorded sources have changed, and how Python and its libraries differ."""
     digests = {name: sha256_hex(data).encode() for name, data in sources.items()}
     recorded = {name: digest.encode() for name, digest in old.sources.items()}
     return {
@@ -274,7 +273,7 @@ def origin_difference(old: Origin, sources: Files, environment: Json) -> dict[st
 
 
 def _is_document(name: str, folder: str) -> bool:
-    """Tell whether a file is a document whose changes say more than that it changed."""
+    """Tell whether the changes inside a file are reported, not only that it changed."""
     if name in (SBOM, *WRITTEN_LAST):
         return name == RECORD
     return name.endswith(".json") and "/" not in name.removeprefix(folder)

@@ -1,4 +1,4 @@
-"""Align two sequences: which items stand on both sides, in order, and what lies between them.
+"""Align two sequences: items common to both, in order, and the stretches between them.
 
 Equal ends are taken off; then items, or runs of items, that occur once on each side are anchors
 (the longest ascending chain of them), and what lies between anchors is aligned in the same way;
@@ -25,7 +25,7 @@ _Run = tuple["_Run | None", range, int]
 
 @dataclass(frozen=True)
 class Hunk:
-    """A difference: indices of the old sequence that gave way to indices of the new one."""
+    """A difference: indices of the old sequence that are replaced by indices of the new one."""
 
     old: range
     new: range
@@ -40,7 +40,7 @@ def matched_pairs(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[Pair
 
 
 def hunks_between(pairs: Iterable[Pair], old_length: int, new_length: int) -> list[Hunk]:
-    """Return the stretches that no pair covers, in order."""
+    """Return the stretches without pairs, in order."""
     hunks = []
     i = j = 0
     for old, new in [*pairs, (old_length, new_length)]:

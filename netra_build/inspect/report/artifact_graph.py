@@ -1,6 +1,6 @@
 """The artifact graph of a product: one lane for each code object, from source to seal.
 
-Where boxes and lines stand is decided here, how they are drawn in ``page.html``.
+Positions of boxes and lines are computed here; ``page.html`` draws them.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ Point = tuple[int, int]
 
 @dataclass(frozen=True)
 class Box:
-    """One artifact: where it stands, what is written on it, and the row of the file table."""
+    """One artifact: its position, its text, and its row in the file table."""
 
     column: int
     y: int
@@ -144,7 +144,7 @@ class ArtifactGraph:
         leaf = item.templates[0] if item.templates else ""
         name = leaf.rpartition("/")[2] or "templates"
         below = f"closure {item.closure_sha256[:SHOWN_DIGITS]}" if item.closure_sha256 else ""
-        # A recipe's result names no files of a closure, an engine without a seal no digest of it.
+        # A recipe's result lists no files of a closure, an engine without a seal no closure digest.
         count = counted(len(item.templates), "file") if item.templates else ""
         closure = f"include closure {item.closure_sha256}".rstrip()
         title = f"{closure}: {count}" if count else closure
@@ -189,7 +189,7 @@ class ArtifactGraph:
         return Box(column, y, what or name.rpartition("/")[2], below, title, self.anchors.get(name))
 
     def _add_product(self, bus_end: int) -> None:
-        """Add the closing documents and the line that gathers what all lanes have shown."""
+        """Add the documents of the product and the line that joins the state of all lanes."""
         if self.facts.objects:
             self._connect((BUS_X, HEAD + TITLE + BOX // 2), (BUS_X, bus_end))
         for row, name in enumerate(name for name in CLOSING if name in self):

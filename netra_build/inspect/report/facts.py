@@ -1,4 +1,4 @@
-"""What a report says of an engine, as records, and how numbers are written in it."""
+"""The facts of a report as records, and the formatting of its numbers."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 PROVEN, OPEN, REFUTED = "proven", "open", "refuted"
-"""What a claim can be. ``open``: nobody has shown it, and nobody has shown the contrary."""
+"""States of a claim. ``open``: neither proven nor refuted."""
 
 
 @dataclass(frozen=True)
 class Claim:
-    """One thing that can be said of a kernel: its state, a word for tables and a sentence."""
+    """One claim about a kernel: its state, a word for tables and a sentence."""
 
     state: str
     word: str
@@ -70,7 +70,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class PlannedObject:
-    """What the product's documents say of a code object before it is opened."""
+    """The statements of the product's documents about a code object, before it is read."""
 
     stem: str
     tactics: tuple[str, ...]
@@ -90,7 +90,7 @@ class PlannedObject:
 
 @dataclass(frozen=True, kw_only=True)
 class ObjectFacts(PlannedObject):
-    """One code object, or one that was planned and is not here (``size_bytes`` is None)."""
+    """One code object, or one that was planned and is missing (``size_bytes`` is None)."""
 
     size_bytes: int | None
     text_sha256: str | None
@@ -117,7 +117,7 @@ class OperationFacts:
 
 @dataclass(frozen=True)
 class FileFacts:
-    """One file: its size and digest, and whether the seal says the same."""
+    """One file: its size and digest, and whether the seal agrees."""
 
     name: str
     size_bytes: int
@@ -126,7 +126,7 @@ class FileFacts:
 
 @dataclass(frozen=True)
 class SealFacts:
-    """What the seal says against what is there; ``name`` is empty when there is no seal."""
+    """The seal compared with the files; ``name`` is empty when there is no seal."""
 
     name: str
     altered: tuple[str, ...]
@@ -152,7 +152,7 @@ class ReportFacts:
     identities: tuple[tuple[str, str], ...]
     toolchain: tuple[tuple[str, str], ...]
     statuses: tuple[tuple[str, str], ...]
-    """What the validation plan says of the whole, beside its candidates."""
+    """Fields of the validation plan about the whole product."""
     not_pinned: tuple[str, ...]
     operations: tuple[OperationFacts, ...]
     objects: tuple[ObjectFacts, ...]
@@ -161,7 +161,7 @@ class ReportFacts:
 
     @property
     def shipped(self) -> tuple[ObjectFacts, ...]:
-        """The code objects that operations run, candidates left out."""
+        """The code objects that operations run, without candidates."""
         return tuple(item for item in self.objects if item.is_selected)
 
 

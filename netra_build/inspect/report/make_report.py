@@ -34,8 +34,8 @@ def page_bytes(
 ) -> bytes:
     """Return the page of a product's files; ``table`` is Markdown that holds mutation scores.
 
-    ``states`` says of files how they stand in a build, and ``package`` how many bytes the parts
-    of a release have; a page that is packed has neither.
+    ``states`` gives the state of files in a build, and ``package`` the bytes of the parts of a
+    release; the page in a package has neither.
     Raises ``BadInput`` for files that are no product, or that cannot be read.
     """
     scores = None if table is None else read_scores(table, MUTATION)

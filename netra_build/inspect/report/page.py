@@ -1,8 +1,8 @@
 """The report page: one HTML document that needs no network, no script and no other file.
 
-What stands on it is in ``page.html``, how it looks in ``page.css``; they count as code of this
-module. Every text is escaped where it enters, cut when it is very long, and shown without
-characters that hide or reorder.
+Its content is in ``page.html``, its style in ``page.css``; they count as code of this module.
+Every text is escaped, cut when it is very long, and shown without characters that hide or
+reorder.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ PARTS = (
     ("LDS", "listings, metadata and reports", "metadata/"),
     ("SMEM", "documents", ""),
 )
-"""Colour, what it is, and how the names of its files begin; the first that fits counts."""
+"""Colour, label and prefix of file names; the first that fits counts."""
 
 
 def report_page(
@@ -78,9 +78,9 @@ def report_page(
 ) -> bytes:
     """Return the page as UTF-8; equal arguments give equal bytes.
 
-    ``scores`` are mutation scores by tactic and variant. ``states`` says of files what the last
-    build did with them, ``package`` how many bytes each part of a release has; a page that is
-    packed has neither.
+    ``scores`` are mutation scores by tactic and variant. ``states`` gives the state of
+    files in the last build, ``package`` the bytes of each part of a release; the page in a package
+    has neither.
     """
     anchors = {file.name: f"f{number}" for number, file in enumerate(facts.files)}
     operations: dict[str, list[str]] = {}
@@ -113,7 +113,7 @@ def report_page(
 
 @cache
 def page_texts() -> Environment:
-    """Return what fills in the template of the page."""
+    """Return the values for the template of the page."""
     from markupsafe import Markup
 
     def text_shown(value: object) -> object:
@@ -138,7 +138,7 @@ def shown(text: str) -> str:
 
 
 def shares(parts: Iterable[tuple[str, int]]) -> Iterator[tuple[str, int, str, str]]:
-    """Yield name and count of each part of a bar that is there, its start and width in per cent."""
+    """Yield name, count, start and width (in per cent) of each part of a bar."""
     there = [(name, count) for name, count in parts if count]
     whole = sum(count for _, count in there)
     start = 0

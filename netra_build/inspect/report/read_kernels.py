@@ -1,6 +1,6 @@
 """Facts of the code objects: resources and code from the object, claims from its reports.
 
-A report counts only for the ``.text`` that it names: one of other code is shown as such.
+A report counts only for the ``.text`` that it names; one about other code is marked so.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def _is_numbered(name: str, stem: str, suffix: str) -> bool:
 
 
 def equivalence_claim(report: Fields | None, text_sha256: str | None) -> Claim:
-    """Return what the comparison with the golden source shows of this ``.text``."""
+    """Return the result of the comparison with the golden source for this ``.text``."""
     if text_sha256 is None:
         return NOT_BUILT
     if report is None:
@@ -86,7 +86,7 @@ def equivalence_claim(report: Fields | None, text_sha256: str | None) -> Claim:
 
 
 def checks_claim(report: Fields | None, text_sha256: str | None) -> Claim:
-    """Return what the static checks say: waits, hazards, registers and kernargs."""
+    """Return the result of the static checks: waits, hazards, registers and kernargs."""
     if text_sha256 is None:
         return NOT_BUILT
     if report is None:
@@ -101,7 +101,7 @@ def checks_claim(report: Fields | None, text_sha256: str | None) -> Claim:
 
 
 def numerics_claim(report: Fields | None, launches: tuple[Launch, ...], text_sha256: str) -> Claim:
-    """Return what the functional model shows of this ``.text``."""
+    """Return the results of the functional model for this ``.text``."""
     if report is None:
         return Claim(OPEN, "not run", "It has not been run against a numeric contract.")
     if report.text("text_sha256") != text_sha256:
@@ -136,7 +136,7 @@ def _kernels(files: Files, planned: PlannedObject, code: CodeObject) -> tuple[Ke
 
 
 def _numeric_reports(files: Files, stem: str) -> dict[str, Fields]:
-    """Return the numeric reports of an object by the symbol that they speak of."""
+    """Return the numeric reports of an object by the symbol that they name."""
     names = [f"metadata/{stem}.numerics.json"]
     names += [n for n in files if _is_numbered(n, f"metadata/{stem}", ".numerics.json")]
     reports = (report for name in names if (report := document(files, name)) is not None)

@@ -1,7 +1,6 @@
 """Facts of a whole product - an engine directory, or the code objects of a recipe - from its files.
 
-Nothing is taken at its word that the bytes at hand can say: sizes, digests and resources are read
-from the files, and the seal is held against them.
+Sizes, digests and resources are derived from the files themselves and compared with the seal.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ MANIFEST, SEAL, RESULT, PLAN = (
 OTHER_OPERATION = "operation mismatch"
 MOST_OBJECTS = 4096
 MOST_OPERATIONS = 65536
-"""More than any product of ours has; a page of more would serve nobody."""
+"""More than any product of ours has; a larger page would be unreadable."""
 
 STATUSES = (
     "static",
@@ -43,11 +42,11 @@ STATUSES = (
     "matched_server_ab",
     "hardware",
 )
-"""What a validation plan says of the whole product, in the order of the page."""
+"""Fields of a validation plan about the whole product, in the order of the page."""
 
 
 def read_facts(files: Files, location: str) -> ReportFacts:
-    """Return what the page shows of the product whose files these are.
+    """Return what the page shows of the product with these files.
 
     ``BadInput`` when they are neither an engine directory nor a recipe's code objects, and for
     every file that cannot be read.
@@ -140,7 +139,7 @@ def _operations(manifest: Fields, explain: Fields | None) -> Iterable[OperationF
 
 
 def _reasons(operation: Fields) -> tuple[str, tuple[str, ...]]:
-    """Return why no tactic of ours runs an operation, tactics for other operations left out."""
+    """Return why no tactic of ours runs an operation, without tactics for other operations."""
     found = []
     for candidate in operation.objects("candidates", []):
         reasons = candidate.texts("reasons", [])
@@ -151,7 +150,7 @@ def _reasons(operation: Fields) -> tuple[str, tuple[str, ...]]:
 
 
 def _planned(manifest: Fields, plan: Fields | None, seal: Fields | None) -> Iterable[PlannedObject]:
-    """Yield the code objects that were planned: made of templates, then brought ones."""
+    """Yield the code objects that were planned: those made from templates, then supplied ones."""
     if plan is not None:
         _refuse_more(plan, "candidates", MOST_OBJECTS)
     rows = {} if seal is None else {k.text("symbol"): k for k in seal.objects("kernels", [])}
@@ -258,7 +257,7 @@ def _files(files: Files) -> tuple[FileFacts, ...]:
 
 
 def _seal(files: Files, seal: Fields | None, name: str) -> SealFacts:
-    """Hold the seal against the files; the page itself is not of the product."""
+    """Compare the seal with the files; the page itself is no part of the product."""
     if seal is None:
         return SealFacts("", (), (), ())
     stated = _stated(seal.child("files"))
@@ -275,7 +274,7 @@ def _seal(files: Files, seal: Fields | None, name: str) -> SealFacts:
 
 
 def _stated(listed: Fields) -> Mapping[str, str]:
-    """Return the digests of a seal, which a recipe's result writes without a further object."""
+    """Return the digests of a seal; a recipe's result has them without an enclosing object."""
     return {
         name: listed.digest(name) if isinstance(value, str) else listed.child(name).digest("sha256")
         for name, value in listed.value.items()

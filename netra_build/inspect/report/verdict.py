@@ -1,4 +1,4 @@
-"""What is proven of a product, and what is not, in the words of the head of the page."""
+"""What is proven of a product, and what is not, as the sentences at the top of the page."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LATER = {
     "matched_server_ab": "Comparison inside a server: not run.",
     "hardware": "Hardware: nothing here has run on a GPU.",
 }
-"""What the validation plan leaves to a machine with a GPU."""
+"""Checks of the validation plan that need a GPU."""
 
 
 SUBJECTS: tuple[tuple[Callable[[ObjectFacts], list[Claim]], str, str], ...] = (
@@ -42,12 +42,12 @@ SUBJECTS: tuple[tuple[Callable[[ObjectFacts], list[Claim]], str, str], ...] = (
         "has not been simulated",
     ),
 )
-"""Claims of one kind, and how the page says that they are proven, and that one is not."""
+"""Claims of one kind, with the wording for proven and for not proven."""
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """The state of the whole, one sentence, and what is and is not shown."""
+    """The state of the product, one sentence, and the lists of what is and is not proven."""
 
     state: str
     sentence: str
@@ -57,7 +57,7 @@ class Verdict:
 
 
 def verdict_of(facts: ReportFacts) -> Verdict:
-    """Return the verdict over what the product ships; candidates do not count."""
+    """Return the verdict on the shipped kernels; candidates do not count."""
     shipped = facts.shipped
     wrong = tuple(_wrong(facts))
     missing = (*_missing(facts), *_later(facts))

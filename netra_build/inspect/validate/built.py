@@ -1,4 +1,4 @@
-"""A built engine: its code objects, how far its validation plan has come, and its seal."""
+"""A built engine: its code objects, the progress of its validation plan, and its seal."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ KEYS = (
 def check_objects(engine: EngineFolder, tools: Toolchain | None = None) -> list[str]:
     """Raise ``BadInput`` when a code object, its record, its notes or its report disagree.
 
-    An engine that was never built has no code object of a generated kernel, and none is asked
-    for; one that was built has all of them. Returns the files that stay unverified, most of them
-    for want of a tool chain.
+    An engine that was never built has no code object of a generated kernel, and none is
+    required; one that was built has all of them. Returns the files that were not verified, most
+    of them for lack of a tool chain.
     """
     plan = engine.fields(VALIDATION_PLAN)
     candidates = list(plan.objects("candidates"))
@@ -96,7 +96,7 @@ def _check_generated(engine: EngineFolder, candidate: Fields, verifier: ObjectVe
 
 
 def _check_operations(engine: EngineFolder) -> None:
-    """Hold ``hsaco_sha256`` of every kernel operation against the file it names."""
+    """Compare ``hsaco_sha256`` of every kernel operation with the file it names."""
     for operation in engine.fields(MANIFEST).objects("operations"):
         if "hsaco_sha256" in operation.value and engine.has(operation.text("hsaco")):
             digest = operation.digest("hsaco_sha256")
@@ -129,7 +129,7 @@ def _check_golden(engine: EngineFolder, verifier: ObjectVerifier) -> None:
 def check_notes(
     code: CodeObject, kernel: Fields, location: str, *, symbol_key: str = "symbol"
 ) -> None:
-    """Hold a code object's own metadata against a candidate or an operation record.
+    """Compare a code object's own metadata with a candidate or an operation record.
 
     Raises ``BadInput`` for another target, wave size, kernarg size, LDS size or a work-group
     that is larger than the code object allows.
@@ -166,7 +166,7 @@ def _facts(
 
 
 def _check_progress(engine: EngineFolder, plan: Fields, *, is_built: bool) -> None:
-    """Raise ``BadInput`` for a status that the reports of the engine do not carry."""
+    """Raise ``BadInput`` for a status that the reports of the engine do not support."""
     candidates = list(plan.objects("candidates"))
     stems = [f"metadata/{item.text('symbol')}" for item in candidates]
     for candidate, stem in zip(candidates, stems, strict=True):
@@ -205,8 +205,8 @@ def _hold(fields: Fields, key: str, expected: list[Json]) -> None:
 def check_seal(engine: EngineFolder) -> None:
     """Raise ``BadInput`` with the first entry of ``netra.json`` that is not what it must be.
 
-    Checked last, so that a lie in a document is named by its own pointer first. What the seal
-    says of the recipe, the tool chain and golden records is bound by its own digest alone.
+    Checked last, so that a false statement of a document is named by its own pointer first. Only
+    the seal's own digest protects the fields on the recipe, the tool chain and golden records.
     """
     if not engine.has(SEAL):
         return
@@ -241,7 +241,7 @@ def altered_file(engine: EngineFolder) -> str:
 
 
 def _check_files(engine: EngineFolder, fields: Fields) -> None:
-    """Hold every file against its digests, and the list against the folder."""
+    """Compare every file with its digests, and the list with the folder."""
     files = fields.child("files")
     for name in files.value:
         if not engine.has(name):

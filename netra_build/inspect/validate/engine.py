@@ -1,4 +1,4 @@
-"""Validate an engine directory: derive again everything it claims and name the first lie."""
+"""Validate an engine directory: derive its statements again and name the first false one."""
 
 from __future__ import annotations
 
@@ -65,12 +65,12 @@ ENGINE_KEYS = (
     "artifact_files",
 )
 RECORD_ONLY = ("id", "artifact_kind", *FixedContract.outside)
-"""Keys of a contract record that stay outside of its identity (a golden symbol is inside)."""
+"""Keys of a contract record that are no part of its identity (a golden symbol is)."""
 
 
 @dataclass(frozen=True)
 class ValidationOptions:
-    """``self_contained`` leaves the library's tactics aside; ``strict`` refuses more."""
+    """``self_contained`` ignores the library's tactics; ``strict`` refuses more."""
 
     self_contained: bool = False
     strict: bool = False
@@ -78,7 +78,7 @@ class ValidationOptions:
 
 @dataclass(frozen=True)
 class Validation:
-    """A valid engine: the published summary, and the files that were taken at their word.
+    """A valid engine: the published summary, and the files that were not verified.
 
     ``former`` are sources of other engines, which are no part of this one.
     """
@@ -95,9 +95,9 @@ def verify_engine(
     options: ValidationOptions | None = None,
     tools: Toolchain | None = None,
 ) -> Validation:
-    """Validate an engine directory; raise ``BadInput`` with the first lie.
+    """Validate an engine directory; raise ``BadInput`` with the first false statement.
 
-    With ``tools`` sources are assembled again, listings made again and golden sides compared.
+    With ``tools`` sources are assembled again, listings made again and golden objects compared.
     """
     engine = EngineFolder(root, disk)
     try:

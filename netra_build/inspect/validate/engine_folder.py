@@ -1,7 +1,7 @@
-"""An engine directory: its files, which of them it may hold, and sources left of other engines.
+"""An engine directory: its files, which of them are allowed, and sources of other engines.
 
-Compiling another model into a folder takes nothing away that can be built from again: the other
-engine's sources stay, every command says so, and nothing is built beside them.
+Compiling another model into a folder does not remove sources of the earlier engine: they stay,
+every command reports them, and nothing is built beside them.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ FOLDER = "generated/"
 SUFFIX = ".s"
 MODEL = "model_configuration_hash"
 MAX_SOURCE_BYTES = 1 << 20
-"""What is longer is no unit of ours: a unit has a line for each constant and few others."""
+"""A longer file is no unit of ours: a unit has a line for each constant and few others."""
 
 
 class EngineFolder:
@@ -93,7 +93,7 @@ class EngineFolder:
     def hold(self, name: str, derived: bytes, fact: str, hsaco: str = "") -> None:
         """Raise ``BadInput`` with ``fact`` and the first difference when a file is not as derived.
 
-        A file that is not there is none too little. ``hsaco`` is the code object that it is about.
+        A missing file is no fault. ``hsaco`` is the code object that the file describes.
         """
         if not self.has(name) or self.read(name) == derived:
             return
@@ -147,10 +147,10 @@ def check_inventory(engine: EngineFolder) -> tuple[str, ...]:
 
 
 def former_files(folder: Path, disk: Disk) -> frozenset[str]:
-    """Return the names of what a compiler or a build of ours has put into ``folder``.
+    """Return the names of the files that a compiler or a build of ours has written into ``folder``.
 
-    That is what the documents of its engine name, and sources of engines before it. Of a document
-    that cannot be read nothing is taken: whatever it named counts as somebody else's.
+    These are the files that the documents of its engine name, and sources of engines before it.
+    Files named by an unreadable document count as the user's.
     """
     if not disk.is_folder(folder):
         return frozenset()
@@ -204,7 +204,7 @@ def stem_of(path: str) -> str:
 def former_sources(engine: EngineFolder) -> tuple[str, ...]:
     """Return the names of other engines' sources in an engine directory, sorted.
 
-    Such a file is a unit as the compiler writes it, called like its kernel symbol, which no
+    Such a file is a unit as the compiler writes it, named after its kernel symbol, which no
     candidate of this engine names. A sealed engine has none: its seal names every file.
     """
     if engine.has(SEAL):
@@ -215,9 +215,9 @@ def former_sources(engine: EngineFolder) -> tuple[str, ...]:
 
 
 def kept_sources(folder: Path, disk: Disk, files: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Return what an engine of these files has to leave in ``folder``: another model's sources.
+    """Return the sources of another model that an engine of these files leaves in ``folder``.
 
-    Nothing when the folder holds no engine, or one of the same model.
+    Empty when the folder holds no engine, or one of the same model.
     """
     engine = EngineFolder(folder, disk)
     model = parse_object(files[MANIFEST], MANIFEST)[MODEL]
@@ -238,7 +238,7 @@ def refuse_former_sources(engine: EngineFolder) -> None:
 
 
 def is_unit(engine: EngineFolder, name: str) -> bool:
-    """Tell whether a file is a unit of the compiler's, whatever names it."""
+    """Tell whether a file is a unit as the compiler writes it."""
     return _unit(engine, name) is not None
 
 

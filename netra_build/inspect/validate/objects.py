@@ -1,4 +1,4 @@
-"""Derive again what a product says of its code objects: records, listings, reports."""
+"""Derive again the files about code objects in a product: records, listings, reports."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ class Files(Protocol):
         """Return a file's path as messages show it."""
 
     def hold(self, name: str, derived: bytes, fact: str, hsaco: str = "") -> None:
-        """Raise ``BadInput`` with ``fact`` when a file, if it is there, is not as derived."""
+        """Raise ``BadInput`` with ``fact`` when a file exists and differs from ``derived``."""
 
 
 @dataclass(frozen=True)
 class Claim:
-    """What a product states of one of its kernels; ``stem`` is what its own files are called.
+    """What a product states of one of its kernels; ``stem`` is the name of its own files.
 
     ``source`` is its unit, ``includes`` the files that this reaches, both by name in the product.
     """
@@ -61,10 +61,9 @@ class Claim:
 
 
 class ObjectVerifier:
-    """Verifies one code object after the other; keeps the names of what it could not verify.
+    """Verifies one code object after the other; collects the names of files not verified.
 
-    Without ``tools`` listings and golden sides are taken as they are; what is derived from them
-    is derived all the same.
+    Without ``tools`` listings and golden objects are not verified; what follows from them is.
     """
 
     def __init__(self, files: Files, tools: Toolchain | None) -> None:
@@ -105,7 +104,7 @@ class ObjectVerifier:
         locked: str | None = None,
         stated: Mapping[str, Json] | None = None,
     ) -> None:
-        """Hold text, notes and record of a code object; see the stage ``read`` for ``stated``."""
+        """Verify text, notes and record of a code object; see the stage ``read`` for ``stated``."""
         parameters = {
             "hsaco": hsaco,
             "kernels": [{"symbol": symbol, "threads": threads} for symbol, threads in kernels],
@@ -120,7 +119,7 @@ class ObjectVerifier:
         self.files.hold(f"{stem}.json", views["record"], "record differs from the code object")
 
     def verify_listing(self, name: str, label: str, data: bytes) -> None:
-        """Hold one listing against the code object that it lists."""
+        """Compare one listing with its code object."""
         if self.tools is not None:
             listing = self.tools.disassemble(data, label=label).encode()
             self.files.hold(name, listing, "listing differs from the code object", label)
@@ -128,7 +127,7 @@ class ObjectVerifier:
             self.unverified.append(name)
 
     def _verify_sources(self, claims: list[Claim], code: CodeObject, hsaco: str) -> None:
-        """Assemble the sources again and hold ``.text`` against what they give."""
+        """Assemble the sources again and compare the ``.text``."""
         names = [(claim.source, *claim.includes) for claim in claims]
         trees = [{name: self.files.read(name) for name in some} for some in names]
         if self.tools is None:
@@ -164,7 +163,7 @@ class ObjectVerifier:
         self.files.hold(name, report, "report differs from the static checks")
 
     def _verify_numerics(self, name: str, claim: Claim, code: CodeObject) -> None:
-        """Hold what a numeric report is bound to; the launches themselves are not run again."""
+        """Verify the digests in a numeric report; the launches themselves are not run again."""
         report = self.files.fields(name)
         expected: dict[str, Json] = {
             "format": NUMERICS_FORMAT,
@@ -189,7 +188,7 @@ class ObjectVerifier:
     def _verify_equivalence(
         self, stem: str, claims: list[Claim], code: CodeObject, hsaco: str
     ) -> None:
-        """Make the golden side again and compare anew."""
+        """Make the golden code object again and compare again."""
         name = f"{stem}.equivalence.json"
         golden_text = self._needed(f"{stem}.golden.text", name)
         sources = [_golden_source(claim) for claim in claims]
@@ -255,7 +254,7 @@ def _golden_source(claim: Claim) -> str:
 
 
 def _golden_files(stem: str, claims: list[Claim]) -> list[str]:
-    """Return the files that only a comparison with golden sources leaves."""
+    """Return the files that only a comparison with golden sources writes."""
     suffixes = (".golden.text", ".golden.metadata.txt", ".golden.dis")
     return [*map(_golden_source, claims), *(stem + suffix for suffix in suffixes)]
 

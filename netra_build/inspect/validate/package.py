@@ -1,4 +1,4 @@
-"""Verify a release package: signature, every digest, every claim; and say what nobody could."""
+"""Verify a release package: signature, digests and claims; and list what was not verified."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ ROLES = ("assembler", "linker", "disassembler")
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing about a package: what it is, whether it was verified, and how or why not."""
+    """One fact about a package: its subject, whether it was verified, and how or why not."""
 
     what: str
     is_verified: bool
@@ -52,7 +52,7 @@ class Finding:
 class Means:
     """What a verification may use: a library (for its schemas), a tool chain, a public key.
 
-    ``find_tools`` is asked for the tool chain when everything before it holds.
+    ``find_tools`` returns the tool chain; it is called when all earlier checks have passed.
     """
 
     disk: Disk
@@ -63,10 +63,10 @@ class Means:
 
 
 def check_integrity(package: Package, location: str) -> tuple[dict[str, Json], Origin]:
-    """Return record and origin of a package whose every file is the one that both speak of.
+    """Return record and origin of a package whose files all have the digests that both state.
 
     ``BadInput`` when record or statement is missing or unreadable, ``Refused`` for a file that is
-    missing, not listed or another one.
+    missing, not listed or altered.
     """
     files = package.files
     record = read_record(files, location)
@@ -95,8 +95,7 @@ def check_integrity(package: Package, location: str) -> tuple[dict[str, Json], O
 def verify_package(package: Package, location: str, means: Means) -> list[Finding]:
     """Return what was verified of a package, and what was not.
 
-    Raises ``Refused`` with the first thing that is not what it claims to be, ``BadInput`` for
-    what cannot be read at all.
+    Raises ``Refused`` with the first false statement, ``BadInput`` for files that cannot be read.
     """
     findings = [_signature(package, location, means)]
     record, origin = check_integrity(package, location)
@@ -131,7 +130,7 @@ def verify_package(package: Package, location: str, means: Means) -> list[Findin
 
 
 def _hold(files: Mapping[str, bytes], digests: Mapping[str, str], by: str, location: str) -> None:
-    """Raise ``Refused`` for the first file that differs from what ``by`` says of it."""
+    """Raise ``Refused`` for the first file that differs from the statement of ``by``."""
     for name in sorted({*files, *digests}):
         if name not in files:
             raise Refused(f'file "{name}" is missing', location=location, hint=f"{by} lists it")
@@ -165,7 +164,7 @@ def _signature(package: Package, location: str, means: Means) -> Finding:
 
 
 def _product(package: Package, origin: Origin, location: str, means: Means) -> Iterator[Finding]:
-    """Verify engine or code objects as what they are, without looking at the release around."""
+    """Verify the engine or the code objects like any product, apart from the release."""
     tools, reason = _usable_tools(means.find_tools(), origin)
     files, folder = product_files(origin.asked, package.files), origin.asked.folder
     if origin.asked.kind == ENGINE:
@@ -209,7 +208,7 @@ def _usable_tools(tools: Toolchain | None, origin: Origin) -> tuple[Toolchain | 
 
 @contextmanager
 def _refusal(place: str, folder: str) -> Iterator[None]:
-    """Turn what is wrong inside a package into a refusal that names the package's own file."""
+    """Turn an error inside a package into a refusal that names the file of the package."""
     try:
         yield
     except ToolchainFailed:
@@ -231,7 +230,7 @@ def _without(text: str, folder: str) -> str:
 
 
 def _claims(package: Package, record: Mapping[str, Json], origin: Origin, location: str) -> None:
-    """Write the record again from the content, and hold it to the lock of releases."""
+    """Write the record again from the content, compare it, and check the release conditions."""
     content = {name: data for name, data in package.files.items() if name not in WRITTEN_LAST}
     with _refusal(f"{location}/", ""):
         derived = release_record(content, origin, record["archive"])
@@ -242,7 +241,7 @@ def _claims(package: Package, record: Mapping[str, Json], origin: Origin, locati
 
 
 def _bill(package: Package, origin: Origin, location: str) -> Finding:
-    """Write the bill of materials again, where the libraries that wrote it are here."""
+    """Write the bill of materials again, if the libraries that wrote it are installed."""
     recorded = origin.environment["packages"]
     for name, version in environment_of(SBOM_MODULE)["packages"].items():
         if recorded.get(name) != version:
@@ -268,7 +267,7 @@ def _same(derived: Json, stated: Json, name: str) -> None:
 
 
 def _sources(package: Package, origin: Origin, location: str) -> Finding:
-    """Hold the sources that the package holds against the provenance; count the others."""
+    """Compare the sources in the package with the provenance; count the others."""
     files = product_files(origin.asked, package.files)
     seen: set[str] = set()
     for name in sorted(files):

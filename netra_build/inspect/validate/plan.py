@@ -28,7 +28,7 @@ from netra_build.plan.sharing import share_code
 from netra_build.plan.units import Unit
 
 OPTION_DOCUMENTS = ("memory_plan.json", "explain.json", "graph_recipe.json")
-"""Documents that other options (placement, experiments) would give another content."""
+"""Documents whose content depends on options (placement, experiments)."""
 
 HINT = "the file was edited, or the library is not the one that the engine was compiled from"
 NOT_DERIVED = ("compiler", "engine_id")
@@ -73,7 +73,7 @@ def check_against_library(engine: EngineFolder, library: Library, *, strict: boo
 
 
 def _plans_or_refusal(engine: EngineFolder, library: Library, strict: bool) -> Iterator[EnginePlan]:
-    """Yield the plans; what the library refuses to plan is the engine's claim all the same."""
+    """Yield the plans; an engine that the library refuses to plan is an error of the engine."""
     try:
         yield from _plans(engine, library, strict)
     except NetraError as error:
@@ -103,7 +103,7 @@ def _plans(engine: EngineFolder, library: Library, strict: bool) -> Iterator[Eng
 
 
 def _beside(engine: EngineFolder, library: Library) -> list[Unit]:
-    """Return the units of the tactics that were built beside the engine, never selected."""
+    """Return the units of the candidates: tactics built beside the engine, never selected."""
     names: dict[str, Fields] = {}
     for candidate in engine.fields(VALIDATION_PLAN).objects("candidates"):
         if candidate.value.get("selected") is False:
@@ -174,7 +174,7 @@ def _golden(engine: EngineFolder, manifest: Fields) -> dict[str, bytes]:
 
 @dataclass(frozen=True)
 class _Lie:
-    """The first difference of one derivation, and how many files before it were true."""
+    """The first difference of one derivation, and how many files before it were equal."""
 
     name: str
     difference: Difference
@@ -206,7 +206,7 @@ def _first_lie(engine: EngineFolder, plan: EnginePlan) -> _Lie | None:
 
 
 def _forget(expected: dict[str, Json], actual: dict[str, Json]) -> None:
-    """Leave aside what the graph and the library do not decide."""
+    """Remove the fields that the graph and the library do not decide."""
     for document in (expected, actual):
         for key in NOT_DERIVED:
             document.pop(key, None)
@@ -218,7 +218,7 @@ def _forget(expected: dict[str, Json], actual: dict[str, Json]) -> None:
 def _forget_progress(
     engine: EngineFolder, expected: dict[str, Json], actual: dict[str, Json]
 ) -> None:
-    """Leave aside how far the validation plan has come, once its words are known ones."""
+    """Remove the progress of the validation plan, after checking that its words are known."""
     fields = Fields(actual, engine.location(VALIDATION_PLAN))
     for key, words in STATUS_WORDS.items():
         fields.word(key, words)

@@ -25,8 +25,8 @@ MEMBER_KEYS = ("name", "tactic", "tactic_id", "contract_id", "maturity", "symbol
 def verify_result(files: Mapping[str, bytes], tools: Toolchain | None) -> list[str]:
     """Raise ``BadInput`` with the first thing in a recipe's product that is not what it must be.
 
-    ``files`` are those of the product by their names. Returns the files that stay unverified,
-    most of them for want of a tool chain.
+    ``files`` are those of the product by their names. Returns the files that were not verified,
+    most of them for lack of a tool chain.
     """
     product = _Product(files)
     product.read(RESULT)
@@ -47,13 +47,13 @@ def verify_result(files: Mapping[str, bytes], tools: Toolchain | None) -> list[s
 
 @dataclass(frozen=True)
 class _Product:
-    """The files of the product; knows which of them were asked for."""
+    """The files of the product; records which of them were used."""
 
     files: Mapping[str, bytes]
     named: set[str] = field(default_factory=set)
 
     def has(self, name: str) -> bool:
-        """Tell whether there is the file, which then is spoken of."""
+        """Tell whether the file exists, and record its use."""
         self.named.add(name)
         return name in self.files
 
@@ -77,7 +77,7 @@ class _Product:
             raise BadInput(fact, location=name)
 
     def refuse_unnamed(self) -> None:
-        """Refuse a file that no part of the product speaks of."""
+        """Refuse a file that no part of the product names."""
         for name in sorted(self.files):
             if name not in self.named:
                 raise BadInput("file is named by nothing in the product", location=name)
@@ -103,7 +103,7 @@ def _claims(
 
 @dataclass(frozen=True)
 class _Stated:
-    """Stands for the tool chain that the product names."""
+    """Takes the place of the tool chain that the product names."""
 
     stated: Mapping[str, str]
 
@@ -113,7 +113,7 @@ class _Stated:
 
 
 def _check_document(files: Mapping[str, bytes], rows: list[KernelRow]) -> None:
-    """Write ``build-result.json`` again from the files that it speaks of."""
+    """Write ``build-result.json`` again from the files that it lists."""
     stated = parse_object(files[RESULT], RESULT)
     inputs = dict(files)
     del inputs[RESULT]

@@ -94,7 +94,7 @@ def completion_script(shell: str, commands: dict[str, Command]) -> str:
 
 
 def _candidates(action: argparse.Action) -> Mapping[str, object]:
-    """Return what may stand as the value of one option or positional, by shell."""
+    """Return the possible values of one option or positional, by shell."""
     import shtab
 
     kind = NAMES_BY_DEST.get("recipe" if action.dest == "engine" else action.dest)

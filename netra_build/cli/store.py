@@ -1,4 +1,4 @@
-"""``netra store stat|verify|gc``: what the store holds, whether it verifies, making room."""
+"""``netra store stat|verify|gc``: the content of the store, its verification, its reduction."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MOST_SHOWN = 20
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare what is to be done and where."""
+    """Declare the verb and the store."""
     parser.add_argument("action", choices=sorted(ACTIONS), help="what is to be done")
     parser.add_argument("--store", metavar="DIR", default="", help="instead of the user's own")
     parser.add_argument("--json", action="store_true", help="print one JSON document")
@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Do it; raise ``BadInput`` for a store that cannot be used, ``DamagedStore`` for damage."""
+    """Run the verb; raise ``BadInput`` for an unusable store, ``DamagedStore`` for damage."""
     if options.repair and options.action != "verify":
         raise BadInput("--repair is for verify", location="netra store")
     if options.bytes is not None and (options.action != "gc" or options.bytes < 0):

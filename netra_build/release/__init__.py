@@ -1,32 +1,32 @@
-"""What a release package is: archive, record, bill of materials, provenance and signature.
+"""The parts of a release package: archive, record, bill of materials, provenance and signature.
 
 In reading order:
 
 ``layout``
-    What a package is called, which files it holds, and how much of anything it may have.
+    The names of a package and its files, and the limits on their sizes.
 ``origin``
-    What a release was made from: what was asked for, sources by digest, tools, libraries.
+    What a release was made from: the request, sources by digest, tools, libraries.
 ``kernels``
     The kernels of a product, as its own documents describe them: one row each.
 ``record``
-    ``RELEASE.json``: what was proven of the product, the digest of every file; and the lock that
-    refuses a product that is not pinned, whole, proven and checked.
+    ``RELEASE.json``: what was proven of the product, the digest of every file; and the refusal of
+    a product that is not pinned, complete, proven and checked.
 ``sbom``, ``provenance``
     The bill of materials (CycloneDX), the statement about every file (in-toto, SLSA), and the
     statement signed (DSSE, Ed25519).
 ``ustar``, ``archive``
-    The tar layer, written in one form and read in no other; the frame of zstd around it, with
-    declared and bounded sizes.
+    The tar layer, written in one form and read in no other; the zstd frame around it, with
+    declared and limited sizes.
 ``oci``
     The same release as an OCI image layout, and ``open_package``, which reads all forms.
 ``environment``
     The libraries that only releases need, and which code of ours ran on which Python.
 
 Everything works on bytes: a package is a mapping from file name to content. Equal products give
-equal packages. What is read is hostile until it was compared with what we would have written.
+equal packages. Input is untrusted until it was compared with what we would have written.
 
 May import ``core``, ``build`` (digests, records of actions), ``asm/source`` and ``formats``. The
-stages that call this lie in ``stages/release_package.py``, their graph in ``packaging.py``, the
-second derivation of every claim in ``inspect/validate/package.py``. Start with
+stages that use it are in ``stages/release_package.py``, their graph in ``packaging.py``, the
+verification of every claim in ``inspect/validate/package.py``. Start with
 ``record.release_record``.
 """

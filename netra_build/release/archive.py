@@ -18,7 +18,7 @@ WINDOW_LOG = 23
 MAX_TOTAL_BYTES = 256 * 1024 * 1024
 MAX_RATIO = 200
 FREE_BYTES = 1024 * 1024
-"""An archive that holds no more than this is too small to be a bomb, whatever its ratio."""
+"""A smaller archive is no decompression bomb, whatever its ratio."""
 
 MAGIC = b"\x28\xb5\x2f\xfd"
 _PIECE = 1024
@@ -40,7 +40,7 @@ def write_archive(package: Package) -> bytes:
 
 
 def read_archive(data: bytes, location: str) -> Package:
-    """Return the package in an archive; ``BadInput`` for one that ``write_archive`` never made."""
+    """Return the package in an archive; ``BadInput`` unless it has the form of ``write_archive``."""
     named = read_ustar(decompress(data, location), location)
     tops = {name.partition("/")[0] for name in named}
     if len(tops) != 1 or any("/" not in name for name in named):
@@ -50,7 +50,7 @@ def read_archive(data: bytes, location: str) -> Package:
 
 
 def settings() -> dict[str, Json]:
-    """Return what the bytes of an archive depend on beside its files."""
+    """Return the settings that determine the bytes of an archive beside its files."""
     with needed_libraries():
         import zstandard
     return {
@@ -81,10 +81,11 @@ def compress(data: bytes) -> bytes:
 
 
 def decompress(data: bytes, location: str) -> bytes:
-    """Return what one frame holds.
+    """Return the content of one frame.
 
     ``BadInput`` before anything is decompressed: a frame without a size or with one beyond
-    ``MAX_TOTAL_BYTES`` or ``MAX_RATIO``, or too large a window; then: damage, a cut, bytes after.
+    ``MAX_TOTAL_BYTES`` or ``MAX_RATIO``, or too large a window; afterwards: damage, a truncated
+    frame, bytes after its end.
     """
     with needed_libraries():
         import zstandard

@@ -1,4 +1,4 @@
-"""The Python side of a release: the libraries that it needs, and the code of ours that ran."""
+"""The Python side of a release: the libraries that it needs, and the code of this package."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from netra_build.core.digests import sha256_hex
 from netra_build.core.errors import ToolchainFailed
 
 LIBRARIES = ("cryptography", "cyclonedx", "packageurl", "securesystemslib", "zstandard")
-"""What the extra ``release`` brings, by the names that are imported."""
+"""Packages of the extra ``release``, by the names that are imported."""
 
 
 def environment_of(module: str) -> dict[str, Json]:
-    """Return what a build whose code ``module`` reaches depends on beside sources and tools.
+    """Return Python and the libraries of a build: those that ``module`` reaches by import.
 
-    Raises ``ToolchainFailed`` when a library that it reaches is not installed.
+    Raises ``ToolchainFailed`` when one of them is not installed.
     """
     reach = code_reach(module)
     return {
@@ -33,7 +33,7 @@ def environment_of(module: str) -> dict[str, Json]:
 
 
 def require_libraries() -> None:
-    """Raise ``ToolchainFailed`` with what to install unless everything is there; import nothing."""
+    """Raise ``ToolchainFailed`` with what to install if anything is missing; import nothing."""
     for name in LIBRARIES:
         if find_spec(name) is None:
             raise _missing(name)
@@ -41,7 +41,7 @@ def require_libraries() -> None:
 
 @contextmanager
 def needed_libraries() -> Iterator[None]:
-    """Around imports of the extra ``release``: say what to install when one is missing."""
+    """Context for imports of the extra ``release``: say what to install when one is missing."""
     try:
         yield
     except ModuleNotFoundError as error:

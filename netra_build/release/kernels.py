@@ -1,4 +1,4 @@
-"""The kernels of a product, as its own documents describe them: one row each."""
+"""The kernels of a product, as described by its own documents: one row each."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class KernelRow:
 
 @contextmanager
 def read_as_ours(location: str) -> Iterator[None]:
-    """Around the reading of documents whose form nobody checked: ``BadInput`` for another one."""
+    """Context for reading unchecked documents: ``BadInput`` for those of another form."""
     try:
         yield
     except NetraError:

@@ -1,4 +1,4 @@
-"""What a release package is called and which files it holds."""
+"""The names of a release package and of its files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SBOM = "sbom.cdx.json"
 PROVENANCE = "provenance.json"
 ENVELOPE = "provenance.dsse.json"
 WRITTEN_LAST = (RECORD, PROVENANCE, ENVELOPE)
-"""Files that the record cannot list: itself, and what speaks of it."""
+"""Files that the record cannot list: itself, and those that contain its digest."""
 
 SUFFIX = ".tar.zst"
 OCI_SUFFIX = ".oci.tar"
@@ -55,6 +55,6 @@ def check_version(version: str, location: str) -> None:
 
 
 def refuse_above(got: int, most: int, fact: str, location: str, unit: str = "") -> None:
-    """Raise ``BadInput`` for more than a release may have of something."""
+    """Raise ``BadInput`` for a value above a limit of releases."""
     if got > most:
         raise BadInput(fact, location=location, expected=f"at most {most}{unit}", got=got)

@@ -1,8 +1,8 @@
-"""A release as an OCI image layout: an artifact that registries keep, one blob for each file.
+"""A release as an OCI image layout: an artifact for container registries, one blob for each file.
 
 The archive is the first layer; record, bill of materials, statement, envelope and page follow it
-as files of their own, for tools that read only those. The manifest follows from the archive, so
-that equal releases have equal digests in every registry.
+as files of their own, for tools that read only those. The manifest is derived from the archive,
+so that equal releases have equal digests in every registry.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ MAX_LAYOUT_BYTES = 2 * MAX_ARCHIVE_BYTES
 
 
 def oci_files(archive: bytes, location: str) -> dict[str, bytes]:
-    """Return the files of the layout of a release; ``BadInput`` for an archive that is none."""
+    """Return the files of the layout of a release; ``BadInput`` for an invalid archive."""
     manifest, blobs = _manifest(archive, read_archive(archive, location), location)
     version = parse_object(manifest, location)["annotations"][VERSION]
     descriptor = {
@@ -73,10 +73,9 @@ def oci_files(archive: bytes, location: str) -> dict[str, bytes]:
 def read_oci(files: Mapping[str, bytes], location: str) -> Package:
     """Return the package in a layout.
 
-    The index may be another one than ours, as registries and their tools write it, but leads to
-    one manifest, and that one follows from its archive. Raises ``BadInput`` for what is no layout
-    of a release, ``Refused`` for a blob that is missing, another one than its digest says, or that
-    nothing names.
+    The index may be written by another tool, but names one manifest, which must be the one derived
+    from its archive. Raises ``BadInput`` for anything but the layout of a release, ``Refused`` for
+    a blob that is missing, has another digest, or is not named.
     """
     place = f"{location}/{LAYOUT}"
     version = _document(files, LAYOUT, location).get("imageLayoutVersion")
@@ -101,7 +100,7 @@ def read_oci(files: Mapping[str, bytes], location: str) -> Package:
 
 
 def is_layout(files: Mapping[str, bytes]) -> bool:
-    """Tell whether files are meant as a layout."""
+    """Tell whether files look like an OCI layout."""
     return LAYOUT in files
 
 
@@ -167,7 +166,7 @@ def _named_archive(files: Mapping[str, bytes], manifest: bytes, location: str) -
 def _typed(
     files: Mapping[str, bytes], descriptor: dict[str, Json], media_type: str, location: str
 ) -> bytes:
-    """Return the blob behind a descriptor of the type that must stand there."""
+    """Return the blob of a descriptor, which must have this media type."""
     if descriptor["mediaType"] != media_type:
         raise BadInput(
             "layout is of something else than a release",
@@ -179,7 +178,7 @@ def _typed(
 
 
 def _blob(files: Mapping[str, bytes], descriptor: dict[str, Json], location: str) -> bytes:
-    """Return the blob of a descriptor, held against its digest and size."""
+    """Return the blob of a descriptor, after checking its digest and size."""
     digest = str(descriptor["digest"])
     name = f"blobs/{digest.replace(':', '/', 1)}"
     shown = ascii(name)[1:-1][:100]

@@ -1,4 +1,4 @@
-"""What a release was made from: what was asked for, sources by digest, tools, libraries."""
+"""What a release was made from: the request, sources by digest, tools, libraries."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from netra_build.release.kernels import toolchain_of
 from netra_build.release.layout import FOLDER_BY_KIND
 
 DEFAULT_BUILDER = "urn:netra-build:builder:self"
-"""Builder of a recipe that names none: whoever runs the build."""
+"""Builder URI of a recipe that names none."""
 
 SOURCE_PREFIX, OBJECT_PREFIX = "source:", "object:"
 TOOL_ROLES = ("assembler", "linker", "disassembler")
 PREFIXES = (SOURCE_PREFIX, OBJECT_PREFIX)
-"""Before the roles of inputs that decide a release and are no part of it."""
+"""Prefixes of the roles of inputs that determine a release and are no part of it."""
 
 KIND_BY_FOLDER = {
     "golden/": "golden source",
@@ -31,7 +31,7 @@ KIND_BY_FOLDER = {
 
 @dataclass(frozen=True)
 class Asked:
-    """What somebody asked to be released. ``recipe`` is a file name inside the library root.
+    """The request for a release. ``recipe`` is a file name inside the library root.
 
     ``kind`` is a key of ``FOLDER_BY_KIND``; ``builder`` a URI that stays the same.
     """
@@ -51,10 +51,10 @@ class Asked:
 
 @dataclass(frozen=True)
 class Origin:
-    """Everything that decided a product.
+    """Everything that determined a product.
 
     ``sources``: SHA-256 by library name of every file that was read; ``objects``: the same of
-    code objects that a user brought; ``toolchain`` as the tool chain identifies itself;
+    code objects that a user supplied; ``toolchain`` as the tool chain identifies itself;
     ``environment``: ``python``, ``packages`` (version by name), ``netra_build`` (``version`` and
     ``sha256`` over its modules).
     """
@@ -77,7 +77,7 @@ class Origin:
 
     @property
     def closure_sha256(self) -> str:
-        """SHA-256 over names and digests of all sources and brought objects."""
+        """SHA-256 over names and digests of all sources and supplied objects."""
         return stable_hash({"sources": self.sources, "objects": self.objects})
 
 
@@ -88,7 +88,7 @@ def product_files(asked: Asked, content: Mapping[str, bytes]) -> dict[str, bytes
 
 
 def kind_of_source(name: str, other: str) -> str:
-    """Return what a file of the library is, by the folder that it lies in, ``other`` elsewhere."""
+    """Return the kind of a library file by its folder, ``other`` for any other folder."""
     return next((kind for start, kind in KIND_BY_FOLDER.items() if name.startswith(start)), other)
 
 

@@ -33,7 +33,7 @@ def provenance_bytes(files: Mapping[str, bytes], origin: Origin) -> bytes:
     """Return the statement about every file of a package.
 
     Subjects are all files but the statement and its envelope; materials (``resolvedDependencies``)
-    every source, brought object, tool and library.
+    every source, supplied object, tool and library.
     """
     subjects = [
         {"name": name, "digest": {"sha256": sha256_hex(data)}}
@@ -44,10 +44,9 @@ def provenance_bytes(files: Mapping[str, bytes], origin: Origin) -> bytes:
 
 
 def read_provenance(files: Mapping[str, bytes], location: str) -> Origin:
-    """Return what a package's statement says it was made from.
+    """Return the origin that a package's statement describes.
 
-    ``BadInput`` when there is no statement, or one that ``provenance_bytes`` would write in
-    another way.
+    ``BadInput`` when there is no statement, or one that ``provenance_bytes`` would not write.
     """
     if PROVENANCE not in files:
         raise BadInput(f'package holds no "{PROVENANCE}"', location=location)
@@ -62,7 +61,7 @@ def read_provenance(files: Mapping[str, bytes], location: str) -> Origin:
 
 
 def subjects(files: Mapping[str, bytes], location: str) -> dict[str, str]:
-    """Return the SHA-256 of every file that the statement speaks of."""
+    """Return the SHA-256 of every subject of the statement."""
     place = f"{location}/{PROVENANCE}"
     with read_as_ours(place):
         rows = parse_object(files[PROVENANCE], place)["subject"]
@@ -91,7 +90,7 @@ def _statement(subjects: Json, origin: Origin) -> dict[str, Json]:
 
 
 def _materials(origin: Origin) -> list[Json]:
-    """Return sources, brought objects, tools and libraries, each with digest or package URL."""
+    """Return sources, supplied objects, tools and libraries, each with digest or package URL."""
     rows = [
         _material(kind, name, digest={"sha256": sha256})
         for kind, digests in (("source", origin.sources), ("object", origin.objects))
@@ -187,7 +186,7 @@ def sign(statement: bytes, key: bytes, location: str) -> bytes:
 
 
 def read_envelope(data: bytes, location: str) -> tuple[bytes, tuple[str, ...]]:
-    """Return the statement in an envelope and the ids of the keys that are said to have signed."""
+    """Return the statement in an envelope and the ids of its signing keys, not verified."""
     envelope = _envelope(data, location)
     return bytes(envelope.payload), tuple(sorted(envelope.signatures))
 
@@ -195,7 +194,7 @@ def read_envelope(data: bytes, location: str) -> tuple[bytes, tuple[str, ...]]:
 def check_signature(data: bytes, key: bytes, location: str, key_location: str) -> str:
     """Return the id of the public key (PEM) that signed an envelope.
 
-    ``BadInput`` for what is no envelope or no public Ed25519 key, ``Refused`` for another key or
+    ``BadInput`` for an invalid envelope or public Ed25519 key, ``Refused`` for another key or
     a signature that does not verify.
     """
     with needed_libraries():
@@ -227,7 +226,7 @@ def check_signature(data: bytes, key: bytes, location: str, key_location: str) -
 
 
 def _envelope(data: bytes, location: str) -> Envelope:
-    """Return an envelope, read strictly; ``BadInput`` for what is none."""
+    """Return an envelope, read strictly; ``BadInput`` for anything else."""
     with needed_libraries():
         from securesystemslib.dsse import Envelope
         from securesystemslib.exceptions import Error

@@ -1,4 +1,4 @@
-"""``RELEASE.json``: what a release is, what was proven of it, and the digest of every file."""
+"""``RELEASE.json``: the content of a release, what was proven of it, the digest of every file."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ LOCK_HINT = "a release is of an engine that is pinned, whole, proven and checked
 
 
 def content_sha256(content: Mapping[str, bytes]) -> str:
-    """Return the digest over names and bytes of a package without what speaks of them."""
+    """Return the digest over names and bytes of a package, without the files that contain it."""
     apart = (SBOM, *WRITTEN_LAST)
     return stable_hash({n: sha256_hex(data) for n, data in content.items() if n not in apart})
 
@@ -42,7 +42,7 @@ def release_record(
 ) -> dict[str, Json]:
     """Return the record of a release.
 
-    ``content`` is every file of the package that is in no way about the record: the product, the
+    ``content`` is every file of the package that does not depend on the record: the product, the
     licence, the bill of materials; ``archive`` the settings of the compressor. Raises ``BadInput``
     for a product whose documents have another form than ours.
     """
@@ -94,10 +94,10 @@ def read_record(files: Mapping[str, bytes], location: str) -> dict[str, Json]:
 def refuse_unready(
     content: Mapping[str, bytes], origin: Origin, record: Mapping[str, Json]
 ) -> None:
-    """Raise ``Refused`` with the first thing that a release must not have: the release's lock.
+    """Raise ``Refused`` with the first condition of a release that is not met.
 
-    Not pinned tactics, a product that is not whole, kernels that are not identical to their
-    golden sources, static checks or numerics that failed.
+    These are: tactics that are not pinned, an incomplete product, kernels that are not identical
+    to their golden sources, static checks or numerics that failed.
     """
     asked = origin.asked
     files = product_files(asked, content)
@@ -169,7 +169,7 @@ def _not_pinned(kind: str, files: Mapping[str, bytes]) -> list[str]:
 
 
 def _verdicts(rows: Sequence[KernelRow]) -> dict[str, Json]:
-    """Return what holds for all kernels together, and what was never run at all."""
+    """Return the joint verdicts on all kernels, and what was never run."""
     verdicts = [row.verdicts for row in rows]
     with read_as_ours("kernels"):
         return {

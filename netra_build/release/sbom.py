@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from cyclonedx.model.component import Component
 
 NAMESPACE = uuid.UUID("5b1d1d34-6e0c-5c2a-9a3f-0d4a2b7c9e11")
-"""Of the serial numbers: UUIDv5 of this and the digest of the package's content."""
+"""Namespace of the serial numbers: UUIDv5 of this and the digest of the package's content."""
 
 
 def serial_number(content: Mapping[str, bytes]) -> uuid.UUID:
@@ -25,7 +25,7 @@ def serial_number(content: Mapping[str, bytes]) -> uuid.UUID:
 
 
 def sbom_bytes(content: Mapping[str, bytes], origin: Origin) -> bytes:
-    """Return the bill of materials of a package's content; no time stamp stands in it."""
+    """Return the bill of materials of a package's content, without a time stamp."""
     with needed_libraries():
         from cyclonedx.model.bom import Bom
         from cyclonedx.output.json import JsonV1Dot6
@@ -49,7 +49,7 @@ def sbom_bytes(content: Mapping[str, bytes], origin: Origin) -> bytes:
         used = [sources[name] for name in _used(row, origin) if name in sources]
         bill.register_dependency(kernels[row.symbol], [*used, *tools])
     document = parse_object(JsonV1Dot6(bill).output_as_string().encode(), "sbom")
-    # The library always stamps the time; a package is the same whenever it is built.
+    # The library always adds the time; a package must be the same whenever it is built.
     del document["metadata"]["timestamp"]
     return pretty_bytes(document)
 

@@ -1,7 +1,7 @@
 """The tar layer of an archive: one way to write it, and a reader that accepts no other.
 
-Read here and not with the library of Python, which takes damaged headers for the end, follows
-extensions that could hide content, and in older releases does not end on some inputs.
+Python's library is not used: it takes damaged headers for the end, follows extensions that could
+hide content, and older releases loop forever on some inputs.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def ustar_pieces(files: Mapping[str, bytes]) -> Iterator[bytes]:
 
 
 def is_tar(data: bytes) -> bool:
-    """Tell whether data has the mark of a tar archive."""
+    """Tell whether data has the magic number of a tar archive."""
     return data[257:262] == b"ustar"
 
 
@@ -68,8 +68,8 @@ def read_ustar(data: bytes, location: str) -> dict[str, bytes]:
     """Return the files of a tar archive by name.
 
     Refused with ``BadInput``: anything that ``ustar_pieces`` does not write - links, devices,
-    folders, absolute names and names that lead out, doubles, other owners, modes, times or
-    orders, a cut end and bytes after it.
+    folders, absolute names, names that leave the folder, duplicates, other owners, modes, times
+    or orders, a truncated end and bytes after it.
     """
     files: dict[str, bytes] = {}
     at, long_name = 0, ""

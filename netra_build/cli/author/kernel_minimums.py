@@ -41,7 +41,7 @@ class Product:
 
 @dataclass(frozen=True)
 class Shape:
-    """The shape that a tactic is judged by, its products, and why it needs more than the least."""
+    """The shape for a tactic's minimum, its products, and why the kernel needs more than that."""
 
     text: str
     products: tuple[Product, ...]

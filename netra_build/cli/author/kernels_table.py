@@ -63,7 +63,7 @@ _MATRICES = ("kernel", "shape", "issued", "least", "ratio", "why")
 
 @dataclass(frozen=True)
 class KernelFacts:
-    """What the table says of one specialization."""
+    """The row of one specialization."""
 
     golden: GoldenSource
     maturity: str
@@ -87,7 +87,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Build every specialization in a folder that is removed, and print or write the table."""
+    """Build every specialization in a temporary folder, and print or write the table."""
     library = library_of(options)
     text = kernels_text(library, toolchain_of(options, library.root))
     if options.write:
@@ -206,7 +206,7 @@ def _matrix_rows(facts: Iterable[KernelFacts]) -> Iterable[Sequence[object]]:
 
 
 def ratio_text(ratio: Fraction) -> str:
-    """Return a ratio with two decimals, rounded up so that no bar is met by rounding."""
+    """Return a ratio with two decimals, rounded up so that no limit is met by rounding."""
     hundredths = -(-100 * ratio.numerator // ratio.denominator)
     return f"{hundredths // 100}.{hundredths % 100:02}"
 

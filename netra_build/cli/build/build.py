@@ -1,6 +1,6 @@
 """``netra build``: the code objects of an engine directory, or the whole product of a recipe.
 
-A recipe whose product is as it was left is answered before the rest of the package is loaded.
+The up-to-date check of a recipe runs before the rest of the package is loaded.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ HELP = "build the code objects of an engine directory, or the product of a recip
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the recipe's options; an engine directory takes those of places only."""
+    """Add the recipe's options; an engine directory uses only those for paths."""
     add_recipe(parser)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Say that there is nothing to do, or build in full."""
+    """Report that there is nothing to do, or build."""
     request = request_of(options)
     roots = [options.library_root] if options.library_root else [*_around(Path.cwd())]
     for build in up_to_date.builds_in(roots):
@@ -43,15 +43,15 @@ def run(options: argparse.Namespace) -> int:
 
 
 def request_of(options: argparse.Namespace) -> dict[str, Any]:
-    """Return all that the command line asks for, and what runs it, as plain JSON."""
+    """Return the whole request of the command line, and the program that runs it, as JSON."""
     asked = {"options": dict(vars(options)), "folder": str(Path.cwd())}
     return {"front": "netra build", **asked, **up_to_date.running_code()}
 
 
 def same_by_scons(options: argparse.Namespace, root: str) -> list[up_to_date.Request]:
-    """Return the requests to SCons that ask for the same, made in the library's folder.
+    """Return the equivalent requests to SCons, made in the library's folder.
 
-    Only a name means the same wherever it is said, and only without options.
+    Only a recipe name without options means the same in both.
     """
     name = options.engine
     given = [value for key, value in vars(options).items() if key not in ("engine", "library_root")]
@@ -61,6 +61,6 @@ def same_by_scons(options: argparse.Namespace, root: str) -> list[up_to_date.Req
 
 
 def _around(folder: Path) -> list[str]:
-    """Return where the kernel library may be: here, above, and around this package."""
+    """Return where the kernel library may be: here, in a folder above, or around this package."""
     package = Path(up_to_date.__file__).parents[2]
     return [str(place) for place in (folder, *folder.parents, *package.parents)]

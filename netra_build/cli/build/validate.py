@@ -1,4 +1,4 @@
-"""``netra validate``: derive again what an engine directory claims; build it with ``--build``."""
+"""``netra validate``: derive an engine directory again and compare; build it with ``--build``."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _tools(options: argparse.Namespace, library: Library, disk: Disk) -> Toolchain | None:
-    """Return the tool chain when there are code objects to derive again and it can be had."""
+    """Return the tool chain if there are code objects to derive again and one is available."""
     if options.build or not disk.is_folder(options.engine / "metadata"):
         return None
     return toolchain_if_any(options, library.root)

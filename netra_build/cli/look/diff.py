@@ -28,7 +28,7 @@ RELEASE = "a release package"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare both sides and the form of the answer."""
+    """Declare both sides and the output format."""
     parser.add_argument("old", type=Path, metavar="OLD", help="engine directory or file")
     parser.add_argument("new", type=Path, metavar="NEW", help="the same kind of thing")
     parser.add_argument("--json", action="store_true", help="print every difference as JSON")
@@ -75,7 +75,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _kind(path: Path) -> str:
-    """Return what stands at a path, by its content."""
+    """Return the kind of file or folder at a path, by its content."""
     disk = RealDisk()
     if disk.is_folder(path):
         if disk.is_file(path / LAYOUT):
@@ -121,7 +121,7 @@ def _compare_code(options: argparse.Namespace) -> dict[str, Json]:
     disk = RealDisk()
     contents = [disk.read_bytes(path) for path in (options.old, options.new)]
     labels = [str(path) for path in (options.old, options.new)]
-    # Whether the files can be read at all is said before a tool chain is looked for.
+    # Files that cannot be read are reported before a tool chain is searched.
     plain = [read_code_side(d, None, name) for d, name in zip(contents, labels, strict=True)]
     if plain[0].code.text == plain[1].code.text:
         return code_difference(plain[0], plain[1])

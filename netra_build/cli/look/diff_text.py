@@ -20,11 +20,11 @@ CONSEQUENCES = (
     "symbols.json",
     "validation_plan.json",
 )
-"""Documents that follow from the others; their changes are counted unless all are shown."""
+"""Documents derived from the others; their changes are only counted unless all are shown."""
 
 
 def difference_text(difference: Mapping[str, Json], *, show_all: bool = False) -> str:
-    """Return the difference for people, without a final newline.
+    """Return the difference as text, without a final newline.
 
     Without ``show_all`` long lists are cut and values that differ in hashes alone are counted.
     """
@@ -221,7 +221,7 @@ def _instruction(sign: str, line: Mapping[str, Json], others: Sequence[Mapping[s
 
 
 def _is_quiet(row: Mapping[str, Json]) -> bool:
-    """Tell whether a kernel is the same as far as can be known."""
+    """Tell whether no difference of a kernel is known."""
     is_same_name = bool(row["old_symbol"] == row["new_symbol"])
     verdict = str(row["verdict"])
     return verdict == "unchanged" or (verdict == "not_built" and is_same_name)

@@ -1,4 +1,4 @@
-"""``netra graph ENGINE``: show the artifact graph, how each action stands and how long it took."""
+"""``netra graph ENGINE``: show the artifact graph, the state of each action and its duration."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the graph in the form that was asked for; nothing is built."""
+    """Print the graph in the requested form; nothing is built."""
     view = recorded_view(Path(options.build), options.engine)
     if options.dot:
         print(dot_text(view), end="")
@@ -57,7 +57,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _by_subject(view: GraphView) -> dict[str, list[Shown]]:
-    """Return the actions by what they are about, both in graph order."""
+    """Return the actions by subject, both in graph order."""
     found: dict[str, list[Shown]] = {}
     for one in view.actions:
         found.setdefault(one.subject, []).append(one)
@@ -119,7 +119,7 @@ def _quoted(text: str) -> str:
 
 
 def html_text(view: GraphView) -> str:
-    """Return one page that needs nothing else and no script; needs are links to their rows."""
+    """Return one page without scripts or other files; inputs of an action link to their rows."""
     longest = max((one.ms or 0.0 for one in view.actions), default=0.0) or 1.0
     page = texts_in(Path(__file__).parent, is_html=True).get_template("graph.html")
     return page.render(view=view, by_subject=_by_subject(view), longest=longest)

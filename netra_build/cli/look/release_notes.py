@@ -1,4 +1,4 @@
-"""A difference of two releases for people: blocks of text, or release notes in Markdown."""
+"""A difference of two releases as text: blocks of text, or release notes in Markdown."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SUMMARY_WORDS = (
 
 
 def summary(difference: Mapping[str, Json]) -> str:
-    """Return one sentence: how many kernels run other code, and how many have another hash."""
+    """Return one sentence: how many kernels have other code, and how many only another hash."""
     kernels = difference["kernels"]
     if difference["equal"]:
         return "The two packages are equal."
@@ -87,7 +87,7 @@ def _texts(kernels: Iterable[Mapping[str, Json]]) -> list[tuple[str, Json]]:
 
 
 def _hunk_lines(found: Sequence[Mapping[str, Json]]) -> list[str]:
-    """Return instructions as an indented block, which no text of theirs can end."""
+    """Return instructions as an indented block, which their text cannot end."""
     lines = [
         f"    {sign} {line['offset']:#06x}  {_visible(line['text'])}"
         for hunk in found
@@ -99,12 +99,12 @@ def _hunk_lines(found: Sequence[Mapping[str, Json]]) -> list[str]:
 
 
 def _span(text: str) -> str:
-    """Return a text as code, which cannot end there."""
+    """Return a text as a code span, which the text cannot end."""
     return f"`{_visible(str(text)).replace('`', chr(39)).replace('|', chr(92) + '|')}`"
 
 
 def _plain(text: str) -> str:
-    """Return a text without what Markdown or HTML would read."""
+    """Return a text without characters that Markdown or HTML interprets."""
     shown = _visible(text)
     return "".join(f"\\{c}" if c in "\\`*_{}[]<>#|&!" else c for c in shown)
 

@@ -1,4 +1,4 @@
-"""``netra report``: one HTML page that shows what a product is and what is proven of it."""
+"""``netra report``: one HTML page with the content of a product and what is proven of it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
     files, sizes = product_at(options.product, disk)
     out = options.out or FOLDER / f"{_stem(options.product)}.html"
     place = out.absolute()
-    # Planning again what is on record works in the folder of that build.
+    # Planning a recorded request again needs the folder of that build.
     states = None if options.build is None else states_in(options.build, options.product)
     if disk.exists(place) and not disk.read_bytes(place).startswith(PAGE_START):
         raise BadInput(
@@ -58,7 +58,7 @@ def run(options: argparse.Namespace) -> int:
 def product_at(path: Path, disk: RealDisk) -> tuple[Mapping[str, bytes], dict[str, int] | None]:
     """Return the files of a product, and for a release the bytes of each part of its package.
 
-    A release is held against its own record first.
+    A release is compared with its own record first.
     """
     if disk.is_folder(path) and not disk.is_file(path / LAYOUT):
         return FolderFiles(path.absolute(), disk), None
@@ -81,7 +81,7 @@ def _stem(path: Path) -> str:
 
 
 def states_in(build: Path, engine: Path) -> dict[str, str]:
-    """Return, by file of the product, how it stands in a build folder and how long it took."""
+    """Return, by file of the product, its state in a build folder and how long it took."""
     return {
         name: ", ".join(filter(None, (action.state.value, action.duration())))
         for action in recorded_view(build, str(engine)).actions

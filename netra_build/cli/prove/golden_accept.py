@@ -102,7 +102,7 @@ def assembled_golden(source: bytes, name: str, tools: Toolchain) -> tuple[str, d
 
 
 def _refuse_indirection(source: bytes, name: str) -> None:
-    """Refuse a golden source that includes files or defines macros: it must be read as it is."""
+    """Refuse a golden source that includes files or defines macros: it must be self-contained."""
     for statement in lex(source, name, {}):
         if statement.name in (".include", ".incbin", ".macro"):
             raise BadInput(

@@ -75,7 +75,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the report; survivors are part of it and no failure."""
+    """Print the report; survivors do not make the command fail."""
     from netra_build.checkasm.mutate.report import json_report, markdown_report, text_report
 
     results = _results(options)
@@ -119,7 +119,7 @@ def _results(options: argparse.Namespace) -> list[Result]:
 
 
 def _put_into_document(options: argparse.Namespace, results: Sequence[Result]) -> None:
-    """Write what was found into the record, and the tables of the record into the document."""
+    """Write the results into the record, and the tables of the record into the document."""
     from netra_build.checkasm.mutate.document import RECORD, read_record, rendered
 
     path, disk = Path(options.document), RealDisk()

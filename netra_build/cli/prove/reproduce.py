@@ -41,7 +41,7 @@ FORMAT = "netra-reproduction-1"
 
 @dataclass(frozen=True)
 class Rebuilt:
-    """What a rebuild gave: the files of the package as far as they were made, and what it read.
+    """The result of a rebuild: the files of the package that were made, and the origin it read.
 
     ``refusals`` are the messages of the actions that failed.
     """
@@ -100,10 +100,10 @@ def refuse_other_tools(origin: Origin, tools: Toolchain) -> None:
 
 
 def rebuild(library: Library, origin: Origin, tools: Toolchain, golden_root: str | None) -> Rebuilt:
-    """Make a release again in a new folder, as far as it can be made.
+    """Make a release again in a new folder, as far as possible.
 
-    Pins are not asked for and a gate that says no stops only what needs it: a difference is to be
-    shown, not to be refused.
+    Pins are not checked and a failed action stops only the actions that need its outputs, since a
+    difference is to be shown, not refused.
     """
     asked = origin.asked
     request = ReleaseRequest(
@@ -131,7 +131,7 @@ def rebuild(library: Library, origin: Origin, tools: Toolchain, golden_root: str
 
 
 def run_what_can(execution: Execution) -> tuple[str, ...]:
-    """Run every action whose inputs are there; return the messages of those that failed."""
+    """Run every action whose inputs exist; return the messages of those that failed."""
     made: set[Place] = set()
     refusals = []
     for action in execution.graph.actions:

@@ -1,4 +1,4 @@
-"""``netra verify PACKAGE``: signature, digests and claims of a release, and what stays open."""
+"""``netra verify PACKAGE``: signature, digests and claims of a release, and what is unverified."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print what was verified and what was not; what is wrong is raised."""
+    """Print what was verified and what was not; raise for anything wrong."""
     disk = RealDisk()
     library = _library(options)
     means = Means(
@@ -92,7 +92,7 @@ def _text(name: str, findings: list[Finding]) -> str:
 
 
 def verify_page(package: Package, location: str, library: Library | None) -> Finding:
-    """Return whether the page of a verified package was made again; ``Refused`` when it lies."""
+    """Return whether the page of a verified package was made again; ``Refused`` if it differs."""
     if PAGE not in package.files:
         return Finding("page", False, "the package has none")
     origin = read_provenance(package.files, location)

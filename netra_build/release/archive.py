@@ -40,7 +40,7 @@ def write_archive(package: Package) -> bytes:
 
 
 def read_archive(data: bytes, location: str) -> Package:
-    """Return the package in an archive; ``BadInput`` unless it has the form of ``write_archive``."""
+    """Return the package in an archive; ``BadInput`` for any form that is not ours."""
     named = read_ustar(decompress(data, location), location)
     tops = {name.partition("/")[0] for name in named}
     if len(tops) != 1 or any("/" not in name for name in named):

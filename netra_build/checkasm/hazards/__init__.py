@@ -1,8 +1,8 @@
-"""Static checks of a code object: what its listing says is wrong, without running it.
+"""Static checks of a code object: faults that its listing shows, without running it.
 
 Instructions become effects (registers read and written), effects become a control flow graph, and
-each check is one walk over that graph. This folder may import ``core``, ``asm``, ``formats`` and
-itself. In reading order:
+each check is one data flow analysis of that graph. This folder may import ``core``, ``asm``,
+``formats`` and itself. In reading order:
 
 - ``instruction_table``: every gfx950 mnemonic by class, as data.
 - ``registers``: sets of registers as bits of one integer.
@@ -11,14 +11,13 @@ itself. In reading order:
 - ``flow``: basic blocks and edges of a kernel; data flow to a fixed point, within a budget.
 - ``waits``: loads that may be outstanding where their registers are used.
 - ``hazard_table``, ``hazards``: wait states between dependent instructions; the table is data.
-- ``kernargs``: the argument list against the bytes that the code reads.
+- ``kernargs``: the argument list compared with the bytes that the code reads.
 - ``checker``: all checks of a code object, and those that need no data flow. Start here.
 - ``report``: findings as text, JSON and SARIF.
 
-Two modules say what a code object is, not what is wrong with it: ``conformity`` lays the facts of
-a contract beside those of the code object, ``kernel_statistics`` counts instructions, widths and
-waves.
+Two modules make no findings: ``conformity`` compares the facts of a contract with those of the code
+object, ``kernel_statistics`` counts instructions, widths and waves.
 
 docs/checks.md has the rules and their limits. A new rule is a row in ``findings``, a seeded fault
-in ``tests/asm/test_check_rules.py``, and a few lines in one of the walks.
+in ``tests/asm/test_check_rules.py``, and a few lines in one of the analyses.
 """

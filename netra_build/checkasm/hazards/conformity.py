@@ -1,4 +1,4 @@
-"""Facts of a contract beside what a code object says: sizes, registers, modes, arguments."""
+"""Facts of a contract compared with those of a code object: sizes, registers, modes, arguments."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ ABI_VERSION_V6 = 4
 
 KERNARG_ALIGNMENT = 8
 SPECIAL_SGPRS = 6
-"""VCC, XNACK mask and flat scratch, which are allocated behind the counted ones."""
+"""VCC, XNACK mask and flat scratch, which are allocated after the counted ones."""
 
 ACTUAL_ACCESS = {"read": "read_only", "write": "write_only", "read_write": "read_write"}
 
 Fact = tuple[str, object, object]
-"""What is compared, what the contract says, what the code object says."""
+"""Name of the fact, its value in the contract, its value in the code object."""
 
 
 def abi_facts(abi: KernelAbi, max_threads: int) -> dict[str, Any]:
@@ -38,7 +38,7 @@ def abi_facts(abi: KernelAbi, max_threads: int) -> dict[str, Any]:
 
 
 def all_facts(code: CodeObject, contracts: Mapping[str, Any], location: str) -> Iterator[Fact]:
-    """Yield what is compared of a code object, then of each kernel, with its symbol.
+    """Yield the facts of a code object, then those of each kernel, with its symbol.
 
     ``contracts`` are those of the stage ``conform``; ``BadInput`` when a kernel or
     its metadata is missing.
@@ -55,7 +55,7 @@ def compare(
     metadata: KernelMetadata,
     contract: dict[str, Any],
 ) -> Iterator[Fact]:
-    """Yield every fact of the contract beside what the code object says, in a fixed order."""
+    """Yield every fact with both values, contract and code object, in a fixed order."""
     yield from _size_facts(descriptor, metadata, contract)
     yield from _register_facts(descriptor, metadata)
     yield from _mode_facts(descriptor, contract.get("modes", {}))
@@ -92,7 +92,7 @@ def _size_facts(
 
 
 def _register_facts(descriptor: KernelDescriptor, metadata: KernelMetadata) -> Iterator[Fact]:
-    """Yield whether what the metadata counts is what the descriptor allocates."""
+    """Yield the register counts of the metadata and the allocation of the descriptor."""
     accumulators = metadata.agpr_count or 0
     vectors = metadata.vgpr_count - accumulators if accumulators else metadata.vgpr_count
     offset = max(4, -(-vectors // 4) * 4)
@@ -113,7 +113,7 @@ def _mode_facts(descriptor: KernelDescriptor, modes: dict[str, int]) -> Iterator
 
 
 def _record_facts(metadata: KernelMetadata, contract: dict[str, Any]) -> Iterator[Fact]:
-    """Yield what the ABI record alone states: names of kernargs and a block of fixed size."""
+    """Yield the facts of the ABI record alone: names of kernargs and a block of fixed size."""
     visible = [a for a in metadata.arguments if not a.value_kind.startswith("hidden_")]
     for index, (wanted, found) in enumerate(zip(contract["abi"], visible, strict=False)):
         if found.name is not None:
@@ -129,7 +129,7 @@ def _record_facts(metadata: KernelMetadata, contract: dict[str, Any]) -> Iterato
 def _start_facts(
     descriptor: KernelDescriptor, metadata: KernelMetadata, contract: dict[str, Any]
 ) -> Iterator[Fact]:
-    """Yield what an ABI record says of how the hardware starts the kernel."""
+    """Yield the facts of an ABI record about the start of the kernel by the hardware."""
     ids = (descriptor.workgroup_id_x, descriptor.workgroup_id_y, descriptor.workgroup_id_z)
     wanted = (True, *(size != 1 for size in contract["grid"][1:]))
     yield "work-group ids (ABI record)", _axes(wanted), _axes(ids)
@@ -151,7 +151,7 @@ def _axes(taken: Iterable[bool]) -> str:
 def _argument_facts(
     metadata: KernelMetadata, arguments: list[dict[str, Any]], origin: str
 ) -> Iterator[Fact]:
-    """Yield count, and of each argument its offset, size and value kind; hidden ones not."""
+    """Yield count, and offset, size and value kind of each argument that is not hidden."""
     visible = [a for a in metadata.arguments if not a.value_kind.startswith("hidden_")]
     yield f"number of kernargs{origin}", len(arguments), len(visible)
     for index, (wanted, found) in enumerate(zip(arguments, visible, strict=False)):

@@ -14,7 +14,7 @@ SEVERITIES = (ERROR, WARNING, NOTE)
 
 @dataclass(frozen=True)
 class Rule:
-    """One rule: its id, its severity, what it says, and the remedy it offers."""
+    """One rule: its id, severity, message and remedy."""
 
     id: str
     severity: str

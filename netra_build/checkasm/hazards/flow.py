@@ -1,4 +1,4 @@
-"""Control flow of one kernel, what the graph itself gets wrong, and data flow over it."""
+"""Control flow of one kernel, findings about its edges, and data flow over it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SPARE_STEPS = 100_000
 SCAN_PER_STEP = 64
 
 PRELOAD_ENTRY_BYTES = 256
-"""Where the hardware starts a kernel that asks for kernarg preload."""
+"""Where the hardware starts a kernel that uses kernarg preload."""
 
 State = TypeVar("State")
 Key = TypeVar("Key")
@@ -79,7 +79,7 @@ def branch_target(instruction: Instruction) -> int:
 
 
 class _Builder:
-    """Walks from the entries and notes edges that lead nowhere."""
+    """Walks from the entries and records edges to invalid addresses."""
 
     def __init__(self, kernel: Kernel, disassembly: Disassembly) -> None:
         self.kernel = kernel
@@ -222,7 +222,7 @@ def run_forward(
 
 
 def union_of_ages(left: dict[Key, int], right: dict[Key, int]) -> dict[Key, int]:
-    """Join two states that map what happened to its age: all of both, each at its smallest age."""
+    """Join two states from event to age: all events of both, each at its smallest age."""
     result = None
     for key, age in right.items():
         if left.get(key, age + 1) > age:

@@ -1,14 +1,14 @@
 """Required wait states between dependent instructions, as versioned data.
 
-Source: the hazard recogniser of LLVM 22.1.8 (``llc -run-pass post-RA-hazard-rec``), asked row by
+Source: the hazard recogniser of LLVM 22.1.8 (``llc -run-pass post-RA-hazard-rec``), run row by
 row for gfx950 and gfx942, and the data hazard chapters of the CDNA3 and CDNA4 instruction set
 documents. One wait state is one issued instruction that is not ``s_nop``; ``s_nop N`` gives N+1.
-A test asks the installed ``llc`` for every row and names the rows that another LLVM answers
-differently.
+A test runs the installed ``llc`` on every row and names the rows for which another LLVM gives other
+states.
 
-Known to differ elsewhere: newer LLVM asks for extra states when matrix instructions of different
-opcodes share an accumulator, and for 1 state behind every scalef32 convert; LLVM before the
-gfx950 fix looked back 19 states instead of 20.
+Known differences: newer LLVM requires extra states when matrix instructions of different opcodes
+share an accumulator, and 1 state after every scalef32 convert; LLVM before the gfx950 fix
+looked back 19 states instead of 20.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ VECTOR_ROWS = (
 def _result_rows(
     kind: str, states: tuple[int, int], partial: dict[str, tuple[int, int]]
 ) -> list[Row]:
-    """Rows of a matrix result that every consumer waits for alike; pairs are gfx950, gfx942."""
+    """Rows of a matrix result with the same states for every consumer; pairs are gfx950, gfx942."""
     producer = f"{kind}_result"
     rows = [
         Row(f"{kind}-to-{consumer.replace('_', '-')}", producer, consumer, *states)

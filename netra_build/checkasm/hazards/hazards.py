@@ -50,7 +50,7 @@ _REACH = {producer: max(row.states for row in rows) for producer, rows in _ROWS_
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """What the check needs of one instruction: its own states, how long it matters, facets."""
+    """One instruction for the check: its own states, how long it matters, facets."""
 
     states: int
     reach: int
@@ -59,7 +59,7 @@ class _Step:
 
 
 def check_hazards(flow: Flow) -> list[Finding]:
-    """Return one finding per pair of instructions that stand too close; ``BudgetExceeded``."""
+    """Return one finding per pair of instructions that are too close; ``BudgetExceeded``."""
     walker = _Walker(flow)
     empty: State = {}
     run_forward(flow, empty, walker.transfer, union_of_ages, len)

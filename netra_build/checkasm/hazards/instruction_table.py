@@ -1,8 +1,8 @@
 """Every gfx950 mnemonic by class: which operands are written, tied or implied.
 
 Pure data. Braces expand as in a shell. A suffix ``_e32``, ``_e64``, ``_dpp`` or ``_sdwa`` is taken
-off before the lookup. Written from the public CDNA3 and CDNA4 instruction set documents and held
-complete by a test that asks the disassembler for every opcode of every encoding (LLVM 22.1.8).
+off before the lookup. Written from the public CDNA3 and CDNA4 instruction set documents; a test
+compares it with what the disassembler prints for every opcode of every encoding (LLVM 22.1.8).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ class Family:
 
     ``destinations`` counts the leading operands that are written, ``tied`` says that these are
     read as well, ``reads`` and ``writes`` name implied registers, ``traits`` are marks that the
-    rules ask for.
+    rules use.
     """
 
     mnemonics: str

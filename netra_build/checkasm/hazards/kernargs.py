@@ -1,4 +1,4 @@
-"""The metadata's argument list: its own layout, and against the kernarg bytes that the code reads.
+"""The metadata's argument list: its layout, compared with the kernarg bytes that the code reads.
 
 Constants are propagated from the kernarg pointer. Followed: copies of the pointer, additions of
 constants, scalar and global loads with constant offsets, and preloaded SGPRs. Anything else that is
@@ -91,7 +91,7 @@ def _read_fault(
     touched = [a for a in arguments if a.offset < end and a.offset + a.size > first]
     if not touched:
         return f"{span}, which no argument owns"
-    # The runtime's own block of hidden arguments has reserved holes.
+    # The runtime's own block of hidden arguments has reserved gaps.
     has_holes = any(argument.value_kind.startswith("hidden_") for argument in touched)
     at = first
     for argument in [*touched, None]:
@@ -151,7 +151,7 @@ def _join(left: State, right: State) -> State:
 
 
 class _Walker:
-    """Gathers all reads, and the instructions at which the pointer was lost."""
+    """Collects all reads, and the instructions at which tracking of the pointer ends."""
 
     def __init__(self, flow: Flow) -> None:
         self.flow = flow
@@ -240,7 +240,7 @@ class _Walker:
             self.unresolved.add(index)
 
     def _other(self, index: int, effects: Effects, values: State) -> State:
-        """Any other use: scalar arithmetic taints its result, everything else loses the pointer."""
+        """Any other use: scalar arithmetic taints its result, everything else ends tracking."""
         if not _pointer_read(effects, values):
             return {}
         if effects.kind == "salu":

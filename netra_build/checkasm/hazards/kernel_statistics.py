@@ -1,4 +1,4 @@
-"""What a kernel's listing says without running it: mix, widths, matrix work, occupancy."""
+"""Statistics of a kernel's listing: instruction mix, access widths, matrix work, occupancy."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ LDS_GRANULE = 1280
 
 @dataclass(frozen=True)
 class Transfer:
-    """One vector memory or LDS instruction: bytes of a lane, displacement, and what it runs on.
+    """One vector memory or LDS instruction: bytes of a lane, displacement, address and data.
 
     Transfers with the same ``base`` go to the same address but for the displacement.
     """
@@ -145,7 +145,7 @@ def waves_per_simd(vgprs: int, sgprs: int, lds_bytes: int, work_items: int) -> t
 
 
 def _narrow_of(group: Sequence[Transfer]) -> list[str]:
-    """Return what is too narrow among the transfers of one way and base."""
+    """Return the narrow transfers among those of one direction and base."""
     found: list[str] = []
     run: list[Transfer] = []
     for item in [*sorted(group, key=lambda t: t.displacement), None]:

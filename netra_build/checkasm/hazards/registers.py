@@ -53,7 +53,7 @@ _NUMBERED = re.compile(r"(v|a|s|ttmp)(?:(\d{1,3})|\[(\d{1,3}):(\d{1,3})\])")
 def operand_mask(text: str) -> int:
     """Return the registers that one printed operand names, 0 for literals and keywords.
 
-    Input modifiers (``-v1``, ``|v1|``, ``neg(v1)``, ``abs(v1)``, ``sext(v1)``) are looked through.
+    Input modifiers (``-v1``, ``|v1|``, ``neg(v1)``, ``abs(v1)``, ``sext(v1)``) are ignored.
     """
     word = text.strip()
     for prefix in ("neg(", "abs(", "sext("):

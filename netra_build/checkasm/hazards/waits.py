@@ -134,7 +134,7 @@ class _Walker:
 class _Pending:
     """Outstanding operations while one block is walked.
 
-    An in-order operation is kept by the number of its issue, so that one addition ages all of
+    An in-order operation is stored with the number of its issue, so that one addition ages all of
     them; an out-of-order one has no number.
     """
 
@@ -173,13 +173,13 @@ class _Pending:
             self._gather()
 
     def drop(self, key: int) -> None:
-        """Forget one operation, after it was reported."""
+        """Remove one operation, after it was reported."""
         self.operations.pop(key, None)
         self.operations.pop(key ^ 1, None)
         self._gather()
 
     def issue(self, index: int, effects: Effects, counter: int) -> None:
-        """Note a new operation and age the older ones of its counter."""
+        """Add a new operation and age the older ones of its counter."""
         in_order = effects.kind in IN_ORDER
         if in_order:
             self.issued[counter] += 1
@@ -195,7 +195,7 @@ def _supersedes(effects: Effects, load: Effects) -> bool:
 
 
 def _lds_rule(effects: Effects, operation: Effects) -> str | None:
-    """Return the rule that an outstanding LDS operation breaks at this instruction."""
+    """Return the rule that an outstanding LDS operation violates at this instruction."""
     if "lds_dma" in operation.traits:
         if effects.kind == "ds":
             return "lds-dma-read" if "lds_read" in effects.traits else None

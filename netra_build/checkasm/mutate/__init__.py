@@ -6,13 +6,13 @@ It may import ``core``, ``asm``, ``formats`` and the rest of ``checkasm``. In re
 - ``statements``: faults of whole statements: waits, wait states, barriers, descriptor, metadata.
 - ``value``: faults of the parts of an instruction: registers, constants,
   conditions, lanes, deletions.
-- ``guards``: guards of a template, taken out one at a time.
-- ``judge``: one mutant before every check, in the order of their cost. Start here.
-- ``intervals``, ``proofs``: why a mutant that no check sees changes nothing.
+- ``guards``: guards of a template, removed one at a time.
+- ``judge``: every check run on one mutant, the cheapest first. Start here.
+- ``intervals``, ``proofs``: why a mutant that no check catches changes nothing.
 - ``campaign``: one run on one kernel, in one process or several.
 - ``report``: the result as text, JSON or Markdown.
 - ``document``: scores and survivors of all kernels, as data and as tables of docs/mutation.md.
 
-The judge trusts no check more than another: proofs follow outstanding operations by an analysis of
-their own, so that a fault in the wait analysis shows as a survivor instead of hiding one.
+Proofs track outstanding operations by an analysis of their own, so that a fault in the wait
+analysis of the static checks shows as a survivor instead of hiding one.
 """

@@ -1,4 +1,4 @@
-"""One mutation run on one kernel: make the mutants, choose among them, judge, put together.
+"""One mutation run on one kernel: make the mutants, choose a sample, judge them, join the results.
 
 Mutants are judged in this process, or in several that were started for it.
 """
@@ -82,7 +82,7 @@ def _bounds(abi: KernelAbi, block: int) -> Bounds | None:
 
 @dataclass(frozen=True)
 class ToolPlace:
-    """Where to find the tool chain; what a process needs to open its own."""
+    """Where to find the tool chain, so that each process can open its own."""
 
     explicit: Path | None = None
     rocm: Path | None = None
@@ -162,7 +162,7 @@ def judge_all(
         judge = _open(subject, place)
         yield from (judge.judge(mutant) for mutant in mutants)
         return
-    # Started afresh: a forked child would share the parent's workers and their pipes.
+    # Spawned, not forked: a forked child would share the parent's workers and their pipes.
     with ProcessPoolExecutor(jobs, get_context("spawn"), _start, (subject, place)) as pool:
         for verdict in pool.map(_judge, mutants, chunksize=MUTANTS_PER_TURN):
             if isinstance(verdict, NetraError):
@@ -178,7 +178,7 @@ _OF_THIS_PROCESS: list[Judge | NetraError] = []
 
 
 def _start(subject: Subject, place: ToolPlace) -> None:
-    """Make the judge of this process; its refusal is kept for whoever asks for a verdict."""
+    """Make the judge of this process; its refusal is stored and raised with the first verdict."""
     try:
         _OF_THIS_PROCESS.append(_open(subject, place))
     except NetraError as error:
@@ -186,7 +186,7 @@ def _start(subject: Subject, place: ToolPlace) -> None:
 
 
 def _plain(error: NetraError) -> NetraError:
-    """Return the error as one of the base classes, which travel between processes."""
+    """Return the error as one of the base classes, which can be pickled between processes."""
     kind = next(kind for kind in type(error).__mro__ if kind.__module__ == NetraError.__module__)
     assert issubclass(kind, NetraError)
     return kind(

@@ -1,7 +1,7 @@
 """Scores, survivors and arguments about survivors: a record, and the tables that show it.
 
-A run replaces what the record says of the kernels that it judged. Two pairs of marker lines hold
-the tables of a document; the rest of it is an author's.
+A run replaces the entries of the kernels that it judged. Two pairs of marker lines enclose the
+tables of a document; the rest of it is written by hand.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ RECORD = "evidence/gfx950/mutation.json"
 
 SCORES = ("<!-- scores -->", "<!-- end of scores -->")
 ARGUMENTS = ("<!-- arguments -->", "<!-- end of arguments -->")
-# What reads the table elsewhere takes the first column for the kernel, the last for its score.
+# Other readers of the table take the first column for the kernel, the last for its score.
 COLUMNS = (
     *("specialization", "ordering mutants", "ordering caught", "ordering score", "value mutants"),
     *("of possible", "equivalent", *CHECKS, "value caught", "value score"),
@@ -31,7 +31,7 @@ _COUNTS = ("ordering_mutants", "ordering_caught", "value_mutants", "possible", "
 
 @dataclass(frozen=True)
 class Survivor:
-    """A mutant that nothing flags and nothing proves harmless."""
+    """A mutant that no check catches and no proof shows harmless."""
 
     line: int
     kind: str
@@ -68,7 +68,7 @@ class KernelScore:
 
     @property
     def value_per_mille(self) -> int:
-        """The same of value mutants that are not proven equivalent."""
+        """The same for value mutants that are not proven equivalent."""
         return per_mille_of(self.value_caught, self.value_mutants - self.equivalent)
 
     def cells(self) -> tuple[str, ...]:
@@ -81,7 +81,7 @@ class KernelScore:
 
 @dataclass(frozen=True)
 class Argument:
-    """Why survivors of some tactics stay: ``pattern`` matches the whole text of each of them."""
+    """Why survivors of some tactics are accepted; ``pattern`` matches the whole text of each."""
 
     tactics: tuple[str, ...]
     pattern: str
@@ -90,17 +90,17 @@ class Argument:
 
 @dataclass(frozen=True)
 class Record:
-    """What is known of all specializations, by tactic or tactic and variant."""
+    """The results of all specializations, by tactic or tactic and variant."""
 
     kernels: Mapping[str, KernelScore]
     arguments: tuple[Argument, ...]
 
     def data(self) -> bytes:
-        """Return the record as it is kept."""
+        """Return the record as stored."""
         return pretty_bytes({"format": FORMAT, **lower(self)})
 
     def with_results(self, results: Iterable[Result]) -> Record:
-        """Return the record with what a run has found."""
+        """Return the record with the results of a run."""
         return replace(self, kernels={**self.kernels, **{label_of(r): _score(r) for r in results}})
 
 

@@ -1,4 +1,4 @@
-"""Guards of a template: take one out and see whether a wrong constant is still refused by it."""
+"""Guards of a template: remove one and test whether a wrong constant is still refused by name."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from netra_build.core.errors import NetraError, Refused
 
 GUARD_MACRO = "NETRA_REQUIRE_EQ"
 WRONG_BY = 32
-"""How far the wrong constant is from the right one."""
+"""Difference between the wrong constant and the right one."""
 
 UNIT = "unit.s"
 

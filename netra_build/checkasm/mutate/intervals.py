@@ -1,7 +1,7 @@
 """Intervals of scalar registers: which results are one and the same number in every launch.
 
-The high half of a small product of addresses is the usual case: it is zero whatever the operands
-of the shift are, as long as they keep to the bounds of the contract.
+The high half of a small product of addresses is the usual case: it is zero for all operands
+within the bounds of the contract.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ KERNARGS = "the kernarg segment"
 
 @dataclass(frozen=True)
 class Bounds:
-    """What a contract limits: work-groups, work-items in x, the largest elements of some arrays and
-    the largest values of some kernargs."""
+    """The limits of a contract: work-groups, work-items in x, the largest elements of some arrays
+    and the largest values of some kernargs."""
 
     grid: tuple[int, int, int]
     block: int
@@ -61,7 +61,7 @@ State = dict[int, Value]
 
 @dataclass(frozen=True)
 class Step:
-    """What the registers that one instruction writes hold before and after it."""
+    """Values, before and after one instruction, of the registers that it writes."""
 
     before: State
     after: State
@@ -87,7 +87,7 @@ def scalar_steps(kernel: Kernel, flow: Flow, bounds: Bounds) -> dict[int, Step]:
 
 
 def _join(left: State, right: State) -> State:
-    """Keep what both sides say; registers that differ hold anything, so that loops settle."""
+    """Keep what both sides agree on; registers that differ hold anything, so loops converge."""
     kept = {key: value for key, value in left.items() if right.get(key) == value}
     return left if len(kept) == len(left) else kept
 
@@ -140,7 +140,7 @@ class _Walker:
         is_whole = lowest(EXEC_MASK) in state
         for number in written:
             value = results.get(number, ANYTHING)
-            # Behind a change of EXEC other lanes may keep what they had.
+            # After a change of EXEC other lanes may keep their old values.
             if value == ANYTHING or (1 << number & VGPR_MASK and not is_whole):
                 state.pop(number, None)
             else:
@@ -208,7 +208,7 @@ def _condition(mnemonic: str, result: Value) -> Value:
     if result == ANYTHING or result.origin:
         return ANYTHING
     if mnemonic in _SUMS:
-        # A sum that may leave 32 bits is held to be anything.
+        # A sum that may exceed 32 bits counts as anything.
         return NO
     return Value(int(result.low > 0), int(result.high > 0))
 
@@ -275,7 +275,7 @@ _COMPUTE: Mapping[str, Callable[..., Value]] = {
     "s_and_b32": _both_bits,
     "v_and_b32": _both_bits,
 }
-"""What an instruction makes of the intervals of its sources; others may give anything."""
+"""The result interval of an instruction from those of its sources; others may give anything."""
 
 _TAKES_CARRY = ("s_addc_u32",)
 _SUMS = ("s_add_u32", "s_addc_u32")

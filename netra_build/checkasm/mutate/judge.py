@@ -1,4 +1,4 @@
-"""The judge: which check of the project catches a mutant, asked in the order of their cost."""
+"""The judge: which check of the project catches a mutant; the cheapest checks run first."""
 
 from __future__ import annotations
 
@@ -60,9 +60,9 @@ class Subject:
     specialization: Mapping[str, int] = field(default_factory=dict)
     seed: int = 1
     contract: Mapping[str, Any] = field(default_factory=dict)
-    """What ``conform`` holds the code object against; nothing is held against an empty one."""
+    """What ``conform`` compares the code object with; empty for no comparison."""
     bounds: Bounds | None = None
-    """What the contract limits; without it no interval proves a value mutant harmless."""
+    """The limits of the contract; without them no interval proves a value mutant harmless."""
 
 
 @dataclass(frozen=True)
@@ -73,13 +73,13 @@ class _Built:
     text: str
 
     def disassemble(self, hsaco: bytes, *, label: str = "") -> str:
-        """Return the listing that is already there."""
+        """Return the existing listing."""
         return self.text
 
 
 @dataclass
 class _Machines:
-    """One kernel on the model, and on the model whose approximate results are second nearest."""
+    """One kernel on two models: approximate results are nearest, or second nearest."""
 
     nearest: Prepared
 
@@ -94,10 +94,10 @@ class _Machines:
 
 
 class Judge:
-    """Holds the unmutated kernel, its launches and what they take, and judges mutants."""
+    """Judges mutants of one kernel; has the unmutated kernel, its launches and their budgets."""
 
     def __init__(self, subject: Subject, source: Source, tools: Toolchain) -> None:
-        """Run the unmutated kernel; raise ``Refused`` when a check is not silent about it."""
+        """Run the unmutated kernel; raise ``Refused`` when a check reports something."""
         self.subject, self.source, self.tools = subject, source, tools
         built = self._build(source.text())
         self.symbol = built.code.kernels[0].symbol
@@ -148,7 +148,7 @@ class Judge:
         return [f"{one.rule}: {one.message}" for one in findings if one.severity == ERROR]
 
     def _deviations(self, built: _Built) -> list[str]:
-        """Return what of the code object is not as its contract states it."""
+        """Return the deviations of the code object from its contract."""
         contract = self.subject.contract
         if not contract:
             return []
@@ -181,7 +181,7 @@ class Judge:
         self.is_approximate = prepared.nearest.has_approximate_results
         if self.is_approximate:
             scenarios += second_launches(*words, subject.seed)
-        # A mutant may run a multiple of what the unmutated kernel takes, but not forever.
+        # A mutant may run a multiple of the unmutated kernel's instructions, but not forever.
         self.budget = max([self._budget(prepared, scenario) for scenario in scenarios])
         first = scenarios[0]
         small = _reduced(first.grid, -(-first.block[0] * first.block[1] * first.block[2] // 64))
@@ -195,7 +195,7 @@ class Judge:
     def long_runs(self) -> tuple[Scenario, ...]:
         """The random case with further seeds, then the other cases with second nearest results.
 
-        They are made when the first mutant gets this far, and the unmutated kernel passes them.
+        They are made for the first mutant that reaches them, and checked with the unmutated kernel.
         """
         subject = self.subject
         if not subject.tactic:
@@ -215,7 +215,7 @@ class Judge:
         return _Machines(prepare(built.hsaco, self.symbol, built, self.source.name))
 
     def _budget(self, prepared: _Machines, scenario: Scenario) -> int:
-        """Run the unmutated kernel, which every check has to accept; return a mutant's budget."""
+        """Run the unmutated kernel, which has to pass every check; return a mutant's budget."""
         outcome = self._launch(prepared, scenario)
         check, detail = _flaw(scenario, outcome)
         if check:
@@ -233,7 +233,7 @@ class Judge:
         return prepared.of(scenario).launch(scenario.grid, scenario.block, values, options)
 
     def _execute(self, built: _Built, runs: Iterable[Scenario]) -> tuple[str, str]:
-        """Return the check that flags the mutant when it runs, and what it says."""
+        """Return the check that catches the mutant when it runs, and its message."""
         try:
             prepared = self._prepare(built)
             for run in runs:
@@ -247,7 +247,7 @@ class Judge:
 
 
 def _flaw(scenario: Scenario, outcome: Outcome) -> tuple[str, str]:
-    """Return the check that a finished launch fails, and what it says."""
+    """Return the check that a finished launch fails, and its message."""
     if not outcome.report.is_clean:
         kinds = outcome.report.counts
         kind = next((one for one in kinds if one != ENDLESS_LOOP), ENDLESS_LOOP)
@@ -273,7 +273,7 @@ def _reduced(grid: tuple[int, int, int], waves: int) -> tuple[int, int, int]:
 
 
 def _written(scenario: Scenario, outputs: Mapping[str, Array]) -> dict[str, Array]:
-    """Return the expectation of a reduced launch: elements it does not reach stay as they were."""
+    """Return the expectation of a reduced launch: elements that it does not reach are unchanged."""
     result = {}
     for name, wanted in scenario.expected.items():
         before = scenario.values[name]

@@ -1,4 +1,4 @@
-"""Mutants, what they are made from (a unit, an instruction in its parts), and their verdicts."""
+"""Mutants, their sources (a unit, an instruction in its parts), and their verdicts."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ NUMERICS = "numerics"
 LONG_RUN = "long run"
 GUARD_TEST = "guard"
 CHECKS = (ASSEMBLER, STATIC, CONFORM, MODEL, DYNAMIC, NUMERICS, LONG_RUN, GUARD_TEST)
-"""What can catch a mutant, in the order of asking; ``model`` refuses to execute it, ``long run``
+"""What can catch a mutant, in order of the checks; ``model`` refuses to execute it, ``long run``
 are random inputs of further seeds, beyond the launches of every build."""
 
 _MODIFIER = re.compile(r"[a-z][a-z0-9_]*(:.+)?")
@@ -89,7 +89,7 @@ class Mutant:
     line: int
     before: str
     after: str
-    """Empty for a statement that is taken out."""
+    """Empty for a statement that is removed."""
 
     def change(self) -> str:
         """Return both texts on one line."""
@@ -99,7 +99,7 @@ class Mutant:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of a mutant: the check that caught it, or a proof that nothing changed."""
+    """The result for a mutant: the check that caught it, or a proof that nothing changed."""
 
     mutant: Mutant
     check: str
@@ -109,7 +109,7 @@ class Verdict:
 
     @property
     def is_survivor(self) -> bool:
-        """Tell whether nothing flagged the mutant and nothing proves it harmless."""
+        """Tell whether no check caught the mutant and no proof shows it harmless."""
         return not self.check and not self.proof
 
 
@@ -181,7 +181,7 @@ class Parts:
         return replace(self, operands=(*self.operands[:at], operand, *self.operands[at + 1 :]))
 
     def with_modifier(self, at: int, modifier: str) -> Parts:
-        """Return the parts with one modifier replaced, or taken out when it is empty."""
+        """Return the parts with one modifier replaced, or removed when it is empty."""
         middle = (modifier,) if modifier else ()
         return replace(self, modifiers=(*self.modifiers[:at], *middle, *self.modifiers[at + 1 :]))
 

@@ -1,7 +1,7 @@
 """Proofs that a mutant changes nothing: the same bytes, the same results in every launch that the
-contract allows, or an ordering that is kept without it.
+contract allows, or an ordering that holds without it.
 
-The proof about waits follows the outstanding operations once more, without the wait analysis of
+The proof about waits tracks the outstanding operations again, without the wait analysis of
 ``check``: a wait is redundant when nothing is outstanding that it could cover, when only stores
 are and the program ends, or when everything it could cover is a load into registers and the static
 analysis, which follows every path, finds no register of the mutant used too early.
@@ -74,7 +74,7 @@ def identical(left: CodeObject, right: CodeObject) -> bool:
 
 
 def prove_ordering(clean: Clean, mutant: Mutant) -> str:
-    """Return why a mutant of an ordering kind, about which all checks are silent, orders as before.
+    """Return why a mutant of an ordering kind that no check catches leaves the ordering intact.
 
     Empty when there is no proof.
     """
@@ -103,11 +103,11 @@ def prove_ordering(clean: Clean, mutant: Mutant) -> str:
 def prove_value(
     clean: Clean, code: CodeObject, listing: Disassembly, mutant: Mutant, bounds: Bounds
 ) -> str:
-    """Return why a scalar instruction gives what it gave, whatever was changed about it.
+    """Return why a mutated scalar instruction gives the same result as before.
 
-    Up to the instruction both programs run alike, so that it is enough that it leaves the same
-    numbers in the same registers, SCC included. One that was taken out left what was there
-    already. Empty when there is no proof.
+    Both programs agree up to the instruction, so it is enough that it leaves the same numbers in
+    the same registers, SCC included. A removed one must have left registers as they were.
+    Empty when there is no proof.
     """
     number = clean.instruction_of(mutant.index)
     if number is None:
@@ -151,8 +151,8 @@ def _touches_memory_after(flow: Flow, number: int) -> bool:
 def outstanding_at_waits(flow: Flow) -> dict[int, Ages]:
     """Return what may be outstanding in front of each ``s_waitcnt``, by instruction number.
 
-    An operation is known by its instruction and counter; its age is the least number of younger
-    in-order operations of that counter. Raises ``BudgetExceeded``.
+    An operation is identified by its instruction and counter; its age is the least number of
+    younger in-order operations of that counter. Raises ``BudgetExceeded``.
     """
     found: dict[int, Ages] = {}
 

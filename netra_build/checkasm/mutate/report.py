@@ -35,7 +35,7 @@ class Score:
 
     @property
     def caught(self) -> int:
-        """How many a check flagged."""
+        """How many were caught by a check."""
         return self.made - self.equivalent - self.survivors
 
     @property
@@ -71,7 +71,7 @@ class Result:
         )
 
     def survivors(self) -> list[Verdict]:
-        """Return the mutants that nothing flagged and nothing proves harmless."""
+        """Return the mutants that no check caught and no proof shows harmless."""
         return [one for one in self.verdicts if one.is_survivor]
 
     def equivalents(self) -> list[Verdict]:

@@ -1,5 +1,5 @@
-"""Mutants of whole statements: what orders operations (waits, wait states, barriers), and what a
-kernel declares about itself (descriptor directives, metadata)."""
+"""Mutants of whole statements: those that order operations (waits, wait states, barriers), and the
+declarations of a kernel (descriptor directives, metadata)."""
 
 from __future__ import annotations
 
@@ -97,10 +97,10 @@ def _larger(counter: str, count: int, outstanding: int) -> Iterator[int]:
 
 
 def _count(text: str, outstanding: dict[str, int]) -> None:
-    """Keep the most that may be outstanding, along the text.
+    """Count the most operations that may be outstanding, along the text.
 
-    A jump back makes it an underestimate: then counts that wait on the second turn only are
-    judged by the one that never waits.
+    A backward jump makes it an underestimate: counts that wait only in the second iteration are
+    then covered by the mutant that never waits.
     """
     for counter, prefixes in (("vmcnt", _VM), ("lgkmcnt", _LGKM)):
         if text.startswith(prefixes):

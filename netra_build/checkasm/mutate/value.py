@@ -52,7 +52,7 @@ _COMPARE = re.compile(r"([sv]_cmpx?k?_)([a-z]+)(_.*)")
 _CONTROL = re.compile(r"(row_shl|row_shr|row_ror|wave_shl|wave_shr|wave_ror|wave_rol|row_newbcast)")
 _TUPLE = re.compile(r"v\[(\d+):\d+\]")
 _SETTLED = "\n\ts_nop 7\n\ts_nop 7\n\t"
-"""Between an exchange of registers and the matrix instruction, so that only the values differ."""
+"""Inserted after an exchange of registers, so that only the values multiplied differ."""
 
 
 def value_mutants(source: Source) -> Iterator[Mutant]:
@@ -143,7 +143,7 @@ def is_matrix(parts: Parts) -> bool:
 
 
 def _matrices(parts: Parts) -> Iterator[str]:
-    """Exchange A and B, exchange two registers of one of them, change how lanes are taken."""
+    """Exchange A and B, exchange two registers of one of them, change the lane selection."""
     if not is_matrix(parts):
         return
     left, right = parts.operands[1], parts.operands[2]
@@ -207,7 +207,7 @@ def _conditions(parts: Parts) -> Iterator[str]:
 
 
 def _exec_bounds(parts: Parts) -> Iterator[str]:
-    """Move the bounds of a lane mask that is written out."""
+    """Move the bounds of a literal lane mask."""
     if not parts.operands or not parts.operands[0].startswith("exec"):
         return
     width = 32 if parts.operands[0] in ("exec_lo", "exec_hi") else 64
@@ -234,4 +234,4 @@ MAKERS: dict[str, Callable[[Parts], Iterator[str]]] = {
     DPP: _dpp,
     DELETE: _deleted,
 }
-"""What makes the texts of each kind from one instruction."""
+"""The functions that make the texts of each kind from one instruction."""

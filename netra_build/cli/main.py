@@ -1,4 +1,4 @@
-"""The ``netra`` command: parses the words, runs one command, maps errors to exit codes."""
+"""The ``netra`` command: parses the command line, runs one command, maps errors to exit codes."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ COMMANDS = {
     "store": "store",
     "why": "look.recorded:WHY",
 }
-"""Word on the command line to module below this folder, which is imported only when asked for.
+"""Command name to module below this folder, which is imported only when used.
 
 A module of several commands gives the name of each.
 """
 
 
 class _Parser(argparse.ArgumentParser):
-    """An argument parser whose errors have our form and exit code."""
+    """An argument parser whose errors have our message format and exit code."""
 
     def error(self, message: str) -> NoReturn:
         raise BadInput(message, location=self.prog, hint=f"{self.prog} -h shows the options")

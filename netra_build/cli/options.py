@@ -1,4 +1,4 @@
-"""Options that commands share, and what they say and wait for alike; nothing heavy is loaded."""
+"""Options, notes and the build lock that commands share; imports little."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def add_toolchain(parser: argparse.ArgumentParser, what: str = "llvm-mc and ld.l
 
 
 def add_recipe(parser: argparse.ArgumentParser) -> None:
-    """Add a recipe and what overrides it."""
+    """Add a recipe and the options that override it."""
     parser.add_argument("engine", help="recipe of an engine or of code objects, by name or file")
     parser.add_argument("--out", metavar="DIR", help="default: build/engines/NAME")
     parser.add_argument("--profile", help="serving profile, instead of the recipe's")
@@ -44,7 +44,7 @@ def add_recipe(parser: argparse.ArgumentParser) -> None:
 
 
 def say_kept(folder: Path, names: tuple[str, ...]) -> None:
-    """Say which sources of other engines lie in ``folder``, as one note."""
+    """Print one note that lists the sources of other engines in ``folder``."""
     if len(names) == 1:
         fact = f'keeps "{names[0]}" of another engine; compile --replace removes it'
     else:
@@ -56,6 +56,6 @@ def say_kept(folder: Path, names: tuple[str, ...]) -> None:
 
 
 def wait_for_build(build: str) -> None:
-    """Take the lock of a build folder; say on standard error whom it is waited for."""
+    """Take the lock of a build folder; print on standard error which process it waits for."""
     command = " ".join(["netra", *sys.argv[1:]])
     take_lock(build, command, lambda line: print(f"netra: {line}", file=sys.stderr))

@@ -1,4 +1,4 @@
-"""The library and the tool chain that the options of a command lead to."""
+"""The library and the tool chain that the options of a command select."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def library_of(
 ) -> Library:
     """Return the library that the options name, or the one around ``beside`` or here.
 
-    What it reads from now on is noted in ``input_trace``.
+    Its further reads are recorded in ``input_trace``.
     """
     explicit = Path(options.library_root) if options.library_root else None
     disk = RealDisk() if input_trace is None else RecordingDisk(input_trace)
@@ -52,7 +52,7 @@ def toolchain_of(
 
 
 def programs_of(options: argparse.Namespace) -> Toolchain:
-    """Return what a command that looks at one code object disassembles with.
+    """Return the programs with which a command disassembles one code object.
 
     It has no native part: to prove that one fits takes longer than to run a program once.
     """

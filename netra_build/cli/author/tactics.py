@@ -52,7 +52,7 @@ def _add_new_tactic_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run_new_tactic(options: argparse.Namespace) -> int:
-    """Write all files or none, print their names and what comes next."""
+    """Write all files or none, print their names and the next step."""
     plan = plan_skeleton(options.family, options.name, options.operation, options.arguments)
     library = library_of(options)
     _refuse_known(library, plan)
@@ -70,7 +70,7 @@ def _run_new_tactic(options: argparse.Namespace) -> int:
 
 
 def _refuse_known(library: Library, plan: Skeleton) -> None:
-    """Refuse a tactic id that a catalog has, and a library without room for its statement."""
+    """Refuse a tactic id that a catalog has, and a library without a folder for its statement."""
     if not library.disk.is_folder(library.root / STATEMENTS):
         raise BadInput(
             "library keeps no numeric statements",
@@ -135,7 +135,7 @@ def _empty_catalog() -> dict[str, Any]:
 
 
 def _write_all(library: Library, files: Mapping[str, bytes]) -> None:
-    """Write every file, the catalog last; take back what was written when one cannot be."""
+    """Write every file, the catalog last; remove the written files when one fails."""
     written = []
     try:
         for name, data in files.items():

@@ -39,7 +39,7 @@ from netra_build.requests import EngineRequest, engine_graph, find_recipe, objec
 
 @dataclass(frozen=True)
 class Rebuilt:
-    """What a rebuild made: the product, and the digest of each of its files by path."""
+    """The result of a rebuild: the product, and the digest of each of its files by path."""
 
     execution: Execution
     out: Path
@@ -60,9 +60,9 @@ def _run_rebuild(options: argparse.Namespace) -> int:
 def rebuild(
     options: argparse.Namespace, library: Library, input_trace: InputTrace | None = None
 ) -> Rebuilt:
-    """Build the product; intermediate files lie in a folder that is removed.
+    """Build the product; intermediate files are in a temporary folder.
 
-    What it is made from is noted in ``input_trace``. Raises what planning and the stages raise.
+    Its inputs are recorded in ``input_trace``. Raises what planning and the stages raise.
     """
     graph, kind = _graph(options, library)
     out = Path(normpath(options.out) if options.out else library.root / "build" / kind / graph.name)
@@ -93,7 +93,7 @@ def _note_sources(execution: Execution, input_trace: InputTrace) -> None:
 
 
 def _graph(options: argparse.Namespace, library: Library) -> tuple[Graph, str]:
-    """Return the graph of what is asked for, and the folder that its kind of product lies in."""
+    """Return the graph of the request, and the folder for its kind of product."""
     asked = options.engine
     if not asked.endswith(".json") and isinstance(find_recipe(library, asked), ObjectsRecipe):
         for name in ("profile", "golden_root"):
@@ -185,7 +185,7 @@ def _build_recipe(options: argparse.Namespace, request: Mapping[str, Any]) -> in
 def _remember(
     build: str, request: Mapping[str, Any], input_trace: InputTrace, rebuilt: Rebuilt
 ) -> None:
-    """Note the request as finished, so that the next one is answered by the up-to-date check."""
+    """Record the request as finished, for the up-to-date check of the next one."""
     moment_ns = time.time_ns()
     note_loaded_code(input_trace)
     outputs = confirmed(rebuilt.written)

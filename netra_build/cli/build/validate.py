@@ -124,7 +124,7 @@ def build_engine(
 
 
 def refuse_sealed(engine: EngineFolder) -> None:
-    """Raise ``BadInput`` for an engine of ours: what its seal covers is not built in place."""
+    """Raise ``BadInput`` for a sealed engine: its files are not built in place."""
     if engine.has(SEAL):
         raise BadInput(
             "engine is sealed: its code objects are built already",
@@ -134,7 +134,7 @@ def refuse_sealed(engine: EngineFolder) -> None:
 
 
 def _graph(engine: EngineFolder, candidates: list[Fields], golden: list[Fields]) -> Graph:
-    """Return the graph of the code objects, whose sources and includes lie in the directory."""
+    """Return the graph of the code objects, whose sources and includes are in the directory."""
     actions = [action for item in candidates for action in _kernel_actions(engine, item)]
     actions += [action for operation in golden for action in _golden_actions(operation)]
     status = "passed" if candidates else "not_applicable"
@@ -147,7 +147,7 @@ def _graph(engine: EngineFolder, candidates: list[Fields], golden: list[Fields])
 
 
 def _kernel_actions(engine: EngineFolder, candidate: Fields) -> list[Action]:
-    """Make one code object from its source as it lies there, list and read it."""
+    """Make one code object from its source in the directory, list and read it."""
     symbol, source = candidate.text("symbol"), candidate.text("source")
     template = candidate.text("template").removeprefix(f"{INCLUDES}/")
     closure = include_closure(

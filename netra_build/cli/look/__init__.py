@@ -1,20 +1,20 @@
-"""Commands that show what is there and change nothing, but for the page that ``report`` writes.
+"""Commands that show what exists and change nothing, except the page that ``report`` writes.
 
 ``inspect_engine``
     ``inspect``, ``explain`` and ``list-tactics``: one engine directory, code object or library, as
     tables and trees or as its own JSON.
 ``diff``, with ``diff_text`` and ``release_notes``
     Two engines, releases, code objects or catalogs. ``inspect/diff`` finds every difference and
-    returns it as JSON; the two others choose and cut what people read, as text and as Markdown.
+    returns it as JSON; the two others select and cut it for readers, as text and as Markdown.
 ``recorded``
-    What was built in a build folder, as its record of runs knows it, planned again as it is now.
+    The recorded requests of a build folder, planned again from the present files.
     ``graph`` and ``report`` ask it, and ``why``, which stands there: why a file was last made, and
     whether it would be made again.
 ``graph`` with ``graph.html``
     The actions of what was built, as text, tree, Graphviz, JSON or one page.
 ``report``
-    One page that shows what a product is and what is proven of it.
+    One page with the content of a product and what is proven of it.
 
 Start with ``inspect_engine`` for the shape of a command, with ``recorded`` for how a past build is
-looked at.
+read.
 """

@@ -125,7 +125,7 @@ def _operation_row(operation: Fields) -> list[str]:
 
 
 def code_text(code: CodeObject, location: str) -> str:
-    """Return a code object as a tree of facts and a table of its kernels and their kernargs."""
+    """Return a code object as a tree of facts and tables of its kernels and their kernargs."""
     facts = [
         ("target", code.target),
         (".text", f"{len(code.text)} bytes, sha256 {sha256_hex(code.text)}"),

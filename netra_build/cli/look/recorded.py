@@ -29,7 +29,7 @@ from netra_build.requests import asked_graph
 
 WORK = "work"
 RELEASE, REPORT = "release", "report "
-"""What a request of a package, and of a page, is recorded as."""
+"""The recorded kinds of requests for a package and for a page."""
 
 NEEDED = {Root.SOURCE, Root.WORK, Root.OUT}
 
@@ -41,7 +41,7 @@ def add_build(parser: argparse.ArgumentParser) -> None:
 
 @dataclass(frozen=True)
 class Asked:
-    """One request on record, with the name of its graph."""
+    """One recorded request, with the name of its graph."""
 
     graph: str
     what: str
@@ -58,7 +58,7 @@ class Asked:
         tools = toolchain_at(self.toolchain, Path("."))
         try:
             graph = self._graph(library)
-        except TypeError:  # an option that there is no more
+        except TypeError:  # an option that no longer exists
             raise _of_another_form(record.path) from None
         return Execution(graph, Folders(paths), RealDisk(), tools, runs=record)
 
@@ -71,9 +71,9 @@ class Asked:
 
 
 class Recorded:
-    """A build folder: its record, and what was asked for in it.
+    """A build folder: its record and its requests.
 
-    Its paths are relative to the folder in which SCons ran, which becomes the working folder.
+    Paths are relative to the folder in which SCons ran, which becomes the working folder.
     """
 
     def __init__(self, build: Path) -> None:
@@ -94,9 +94,9 @@ class Recorded:
         work_in(self.base)
 
     def executions(self, is_wanted: Callable[[Asked], bool]) -> Iterator[Execution]:
-        """Yield the plans of the requests that are wanted.
+        """Yield the plans of the wanted requests.
 
-        A request that cannot be planned any more is left out, unless it is the only one.
+        A request that can no longer be planned is left out, unless it is the only one.
         """
         wanted = [one for one in self.asked if is_wanted(one)]
         for one in wanted:
@@ -107,13 +107,13 @@ class Recorded:
                     raise
 
     def freshness(self, executions: Sequence[Execution]) -> Freshness:
-        """Return what a build with the tools of these plans, which share them, would let stand."""
+        """Return the freshness of outputs under the tools of these plans, which share them."""
         identity = executions[0].tools.identity() if executions else {}
         return Freshness(self._outputs, RealDisk(), identity)
 
 
 def recorded_view(build: Path, product: str) -> GraphView:
-    """Return how the actions of one product stand; ``BadInput`` when it was not built here.
+    """Return the states of the actions of one product; ``BadInput`` when it was not built here.
 
     ``product`` is its name or its folder.
     """
@@ -129,7 +129,7 @@ def recorded_view(build: Path, product: str) -> GraphView:
 
 
 def _asked(document: Any, path: Path) -> Asked:
-    """Return a request from its form on record; ``DamagedStore`` for any other form."""
+    """Return a request from its recorded form; ``DamagedStore`` for any other form."""
     texts, tables = ("graph", "what", "build", "toolchain"), ("options", "folders")
     is_whole = isinstance(document, Mapping) and set(document) == set(Asked.__dataclass_fields__)
     if not (
@@ -188,7 +188,7 @@ def _from_base(target: str, here: Path, base: Path) -> str:
 
 
 def _executions(recorded: Recorded, target: str) -> list[Execution]:
-    """Return the plans in which the target may be; of all requests if the record has no path."""
+    """Return the plans that may contain the target; all of them if no recorded path matches."""
     lines = recorded.record.lines()
     graphs = {n.graph for n in lines if any(_is_end(path, target) for path in n.outputs)}
     return list(recorded.executions(lambda one: not graphs or one.graph in graphs))

@@ -1,4 +1,4 @@
-"""Commands that say whether something is right, each with exit code 1 for a no.
+"""Commands that verify something, each with exit code 1 when the check fails.
 
 ``check``
     Static checks of a code object: waits, hazards, registers, kernargs; and ``simulate``, one

@@ -51,7 +51,7 @@ def _run_evidence(options: argparse.Namespace) -> int:
 
 
 def golden_of(library: Library, evidence: Evidence, location: str) -> GoldenSource:
-    """Return the golden source that evidence speaks of; ``BadInput`` when there is none."""
+    """Return the golden source that evidence names; ``BadInput`` when there is none."""
     sources = golden_sources(library, evidence.tactic)
     for source in sources:
         if source.variant == evidence.variant:

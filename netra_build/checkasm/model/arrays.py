@@ -19,7 +19,7 @@ U64 = np.uint64
 
 
 class Scratch:
-    """Memory that instructions use again and again: fresh pages cost more than a pass over them.
+    """Memory that instructions reuse: fresh pages cost more than a pass over them.
 
     What ``array`` returns holds anything, and is valid until the same name is asked for again.
     """

@@ -13,7 +13,7 @@ from netra_build.checkasm.model.operands import Decoded
 
 @dataclass
 class Batch:
-    """The surroundings of the wavefronts that run together."""
+    """The shared state of the wavefronts that run together."""
 
     memory: AddressSpace
     lds: LocalStore
@@ -24,7 +24,7 @@ class Batch:
     waves_per_workgroup: int
     accum_offset: int
     budget: int
-    """Cheap lock-step instructions that may still run; dear ones count several times."""
+    """Cheap lock-step instructions that may still run; expensive ones count several times."""
     code_base: int
     """Address at which the code object is loaded; program counters count from it."""
     scratch: Scratch = field(default_factory=Scratch)
@@ -46,7 +46,7 @@ class Batch:
         return f"v{row}"
 
     def report(self, kind: str, source: Decoded, g: Waves, bad: Array, detail: str) -> None:
-        """Record one finding; ``bad`` is bool[n, 64], or bool[n, 1] when no lane is to blame."""
+        """Record one finding; ``bad`` is bool[n, 64], or bool[n, 1] when it concerns no lane."""
         if not self.checks.reports(kind):
             return
         row, lane = first_true(bad)

@@ -34,7 +34,7 @@ class Entry:
 
 
 def refuse_unsupported(d: KernelDescriptor, location: str) -> None:
-    """Refuse descriptors that ask for what the model lacks."""
+    """Refuse descriptors that need features the model lacks."""
     reasons = (
         (d.wavefront_size32, "wavefronts of 32 lanes"),
         (d.enable_private_segment or d.private_segment_fixed_size > 0, "private memory"),

@@ -25,7 +25,7 @@ SCALARS = 128
 UNSET = 1
 """Register state bit: some lane was never written."""
 HELD = 2
-"""Register state bit: a load that nobody waited for yet writes it."""
+"""Register state bit: an outstanding load writes it."""
 
 
 COPY_BYTES_PER_STEP = 1 << 16
@@ -36,15 +36,15 @@ _MODE_FIELDS = (
     (0xC0, 0xC0, "flushing of half and double subnormals"),
     (0x300, 0x300, "MODE without IEEE mode or DX10 clamping"),
 )
-"""Bits of MODE, what they must be, and what anything else asks for."""
+"""Bits of MODE, their required value, and the meaning of any other."""
 
 _BY_REGISTER = ("V", "S", "vinit", "sinit")
 _BY_WAVE = ("scc", "E", "wave", "workgroup")
-"""What a group holds of each wavefront: in the second dimension, or in the first."""
+"""Arrays with one element per wavefront: in the second dimension, or in the first."""
 
 
 class Stop(Enum):
-    """Why the wavefronts of a group do not go on by themselves."""
+    """Why the wavefronts of a group stop."""
 
     END = "end of the program"
     BARRIER = "barrier"
@@ -198,7 +198,7 @@ class Group:
                 what = f'the wait for "{pending.source.text}" at {pending.source.pc:#x}'
                 detail = f"{self._name(key)} is {verb} before {what}"
                 self.batch.report(MISSING_WAIT, source, self, bad, detail)
-                # One fault gives one finding: this load no longer holds this register.
+                # One fault gives one finding: this load no longer holds back this register.
                 if self.board.let_go(key, pending):
                     self._mark((key,), is_held=False)
 
@@ -211,7 +211,7 @@ class Group:
             state[at] = state[at] | HELD if is_held else state[at] & ~HELD
 
     def retire(self, slot: Slot) -> None:
-        """Let the operations of ``slot`` be finished."""
+        """Finish the operations of ``slot``."""
         self._mark(self.board.release(slot), is_held=False)
         for pending in slot:
             if pending.places is not None:
@@ -243,7 +243,7 @@ class Group:
     # Splitting and joining
 
     def charge_copy(self) -> None:
-        """Splitting and joining copy registers: a program may not do that without end."""
+        """Charge the copy of registers by a split or join against the budget."""
         self.batch.charge(self.V.nbytes // COPY_BYTES_PER_STEP)
 
     def take(self, rows: Array) -> Group:
@@ -291,7 +291,7 @@ class Group:
 
 
 Outcome = int | list[Group] | Stop | None
-"""What one instruction gives: go on (None), jump there, continue with these groups, or stop."""
+"""Result of one instruction: continue (None), jump there, continue with these groups, or stop."""
 
 Run = Callable[[Group], Outcome]
 """What one instruction does."""

@@ -33,7 +33,7 @@ from netra_build.core.errors import BadInput
 
 CODE_BASE = 0x7D00_0000_0000
 JUNK_BYTES = 256
-"""Junk behind the kernarg segment, so that reading too far gives no accidental sense."""
+"""Random bytes behind the kernarg segment, so that reading too far gives no plausible values."""
 
 MAX_WAVES = 1 << 22
 MAX_WORK_ITEMS = 1024
@@ -57,7 +57,7 @@ class Disassembler(Protocol):
 @dataclass(frozen=True)
 class Options:
     """How to run. ``budget`` bounds the lock-step instructions of one batch of work-groups;
-    dear ones, such as matrix products, count many times.
+    expensive ones, such as matrix products, count many times.
     """
 
     dynamic_lds_bytes: int = 0
@@ -292,7 +292,7 @@ class _Launch:
             flat, original = region.data, region.origin
             assert original is not None
             if not region.is_private:
-                # Nothing was stored: the caller gets its own array back, not a copy to be paid for.
+                # Nothing was stored: the caller gets its own array back, without a copy.
                 flat = flat.view()
                 flat.flags.writeable = False
             result[name] = flat.view(original.dtype).reshape(original.shape)

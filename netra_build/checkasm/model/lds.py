@@ -1,4 +1,4 @@
-"""Work-group memory: its bytes, who wrote and read each of them last, and the races that shows.
+"""LDS: its bytes, who wrote and read each of them last, and the races found from that.
 
 Every granule (16, 4 or 1 bytes, as fine as the accesses need) has a write tag and a read tag:
 ``epoch << 7 | atomic << 6 | in flight << 5 | wave + 1``, where the epoch counts the barriers
@@ -212,7 +212,7 @@ class LocalStore:
                 access.say(LDS_RACE, bad, "is written by two waves at once")
 
     def _note_atomic(self, access: Access) -> None:
-        """Note a read-modify-write: atomic operations of several wavefronts do not race."""
+        """Record a read-modify-write: atomic operations of several wavefronts do not race."""
         granules, mine = self._granules(access.place, access.width), access.mine
         tags = self._written_tags(access, granules, "updated")
         several = (mine & EPOCH_MASK) | SEVERAL | ATOMIC
@@ -256,7 +256,7 @@ class LocalStore:
     # Waits and barriers
 
     def retire(self, g: Waves, pending: Pending) -> None:
-        """Note that a load straight to LDS has arrived."""
+        """Record that a load straight to LDS has arrived."""
         if not pending.is_direct:
             return
         mine = self._mine(g)[:, None] | IN_FLIGHT
@@ -266,9 +266,9 @@ class LocalStore:
             self.written[granules[due]] = (tags & ~IN_FLIGHT)[due]
 
     def cross_barrier(self, g: Waves) -> None:
-        """Carry what ``g`` still has under way into the new epoch of its work-groups.
+        """Move the outstanding accesses of ``g`` into the new epoch of its work-groups.
 
-        A barrier orders only accesses that were waited for, so the others keep racing.
+        A barrier orders only accesses that were waited for; the others may still race.
         """
         if not self.tracks_readers:
             return
@@ -293,7 +293,7 @@ def _set_some(tags: Array, granules: Array, where: Array, tag: Array) -> None:
 
 
 def _same_epoch_other_user(tags: Array, mine: Array) -> Array:
-    """Tell where two tags have one epoch, but differ in what stands below it."""
+    """Tell where two tags have the same epoch, but differ in the bits below it."""
     difference: Array = tags ^ mine
     # No difference becomes the largest number.
     difference -= np.uint32(1)

@@ -19,7 +19,7 @@ from netra_build.checkasm.model.operands import Decoded, Unsupported, refuse
 from netra_build.core.errors import BadInput, NetraError
 
 MAX_HISTORY_BYTES = 1 << 28
-"""What may be recorded lane by lane of the operations of wavefronts that met again."""
+"""Limit on lane-by-lane records of the operations of wavefronts that were joined again."""
 
 
 @dataclass
@@ -30,7 +30,7 @@ class Step:
     next_pc: int
     source: Decoded
     weight: int = 1
-    """What one execution takes of the budget, in cheap instructions."""
+    """Cost of one execution, in cheap instructions."""
     count: int = 0
 
 
@@ -125,7 +125,7 @@ class Machine:
         return group, apart
 
     def _refuse_histories(self, g: Group) -> None:
-        """Refuse what would take too much memory: every wavefront with accesses of its own."""
+        """Refuse code that needs too much memory: every wavefront with accesses of its own."""
         size = g.board.size_bytes()
         if size > MAX_HISTORY_BYTES:
             raise BadInput(
@@ -180,10 +180,10 @@ class Machine:
         self._report_all(LOST_PROGRAM_COUNTER, source, g, "program counter left the code")
         return self._end(g)
 
-    # What stops wavefronts
+    # What makes wavefronts stop
 
     def _parts(self, g: Group, step: Step, outcome: Stop | list[Group]) -> list[Group] | None:
-        """Return the groups to go on with; None for this one, behind its barrier."""
+        """Return the groups to continue with; None for this one, after its barrier."""
         if isinstance(outcome, list):
             return outcome
         return self._end(g) if outcome is Stop.END else self._arrive(g, step)
@@ -211,7 +211,7 @@ class Machine:
             lds.cross_barrier(g)
 
     def _release(self) -> list[Group]:
-        """Let everyone pass: nobody runs any more, so all that are alive have arrived."""
+        """Release all wavefronts: none runs any more, so all that have not ended have arrived."""
         waiting, self._waiting = self._waiting, []
         self._check_barrier(waiting)
         groups = [g for g, _ in waiting]

@@ -12,7 +12,7 @@ from netra_build.checkasm.model.arrays import Array, ByteViews
 from netra_build.checkasm.model.findings import KERNARG_OVER_READ, OUT_OF_BOUNDS
 
 RED_ZONE_BYTES = 1 << 32
-"""Distance kept free around every region, so that a stray 32-bit offset hits no neighbour."""
+"""Distance left free around every region, so that a wrong 32-bit offset hits no other region."""
 
 FIRST_BASE = 0x7E00_0000_0000
 ALIGNMENT = 256
@@ -26,12 +26,12 @@ class Region:
     base: int
     data: Array
     readable_bytes: int
-    """Bytes that may be read; what lies behind them, up to the size of ``data``, is junk."""
+    """Bytes that may be read; bytes behind them, up to the size of ``data``, are junk."""
     writable: bool = True
     is_private: bool = False
     """True once ``data`` is our own copy."""
     origin: Array | None = None
-    """The caller's array, to know it again."""
+    """The caller's array, to identify it."""
     _views: ByteViews | None = None
 
     @property
@@ -68,12 +68,12 @@ class AddressSpace:
         self._next = FIRST_BASE
 
     def place(self, name: str, data: Array, *, readable: int, writable: bool) -> Region:
-        """Map uint8 ``data`` across a 4 GiB line, which brings lost carries to light.
+        """Map uint8 ``data`` across a 4 GiB boundary, which makes lost carries visible.
 
-        The line lies at an odd part of the buffer, so that it cuts a row or a tile: then the
-        carries of a pointer that walks through it count as well as those of its start. A buffer
-        too small to be cut lies in front of it: no base has a low half of zero, which would hide
-        that it was not added.
+        The boundary lies at an odd part of the buffer, so that it cuts a row or a tile: then
+        carries matter in every step of a pointer through it, not only at its start. A buffer too
+        small to be cut lies in front of it: no base has a low half of zero, with which a missing
+        addition would have no effect.
         """
         before = min(data.size * 5 // 11, 1 << 31) // ALIGNMENT * ALIGNMENT or ALIGNMENT
         base = (self._next + 2 * RED_ZONE_BYTES) // RED_ZONE_BYTES * RED_ZONE_BYTES - before
@@ -137,7 +137,7 @@ class AddressSpace:
         region.own().store(offset, values, width)
 
     def _holder(self, start: Array, lanes: Array, width: int) -> tuple[Region | None, int]:
-        """Return the region of the lowest address and the end of what could be touched.
+        """Return the region of the lowest address and the highest end of the access.
 
         Both count lanes that are switched off as well.
         """

@@ -15,7 +15,7 @@ VM_CAPACITY = 63
 LGKM_CAPACITY = 15
 
 SCALAR_LOADS_KEPT = 256
-"""More than can hold registers; any further ones are inert."""
+"""More operations than can hold back registers; older ones have no effect."""
 
 VM = "vm"
 DS = "ds"
@@ -26,7 +26,7 @@ SCALAR_BASE = 1 << 16
 
 
 class Pending(NamedTuple):
-    """One memory operation that has been issued and not been waited for.
+    """One memory operation that was issued and not yet waited for.
 
     ``lanes`` is bool[waves, 64] of the lanes it works for, or None for all. ``registers`` are
     rows of the vector register file, or ``SCALAR_BASE`` + scalar register.
@@ -62,7 +62,7 @@ class Pending(NamedTuple):
 
 
 Slot = tuple[Pending, ...]
-"""What holds one place in a counter; more than one only after groups with different histories
+"""The operations of one place in a counter; several only after groups with different histories
 were joined."""
 
 
@@ -89,7 +89,7 @@ def _join_pending(left: Pending | None, right: Pending | None, sizes: tuple[int,
     assert known is not None
 
     def both(part: str, shape: tuple[int, ...], axis: int = 0) -> Array:
-        """Join what the sides know: None is all, and a side without the operation is none."""
+        """Join the sides: None stands for all, a side without the operation for none."""
         parts = []
         for side, size in zip((left, right), sizes, strict=True):
             value = None if side is None else getattr(side, part)
@@ -198,7 +198,7 @@ class Scoreboard:
         return due
 
     def size_bytes(self) -> int:
-        """Return the memory of what is known lane by lane of the operations."""
+        """Return the memory of the lane-by-lane records of the operations."""
         arrays = (
             array
             for slot in chain(*self.queues())

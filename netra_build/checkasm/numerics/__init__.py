@@ -1,4 +1,4 @@
-"""Numeric contracts: what each tactic computes, stated in numpy, and the launches that try it.
+"""Numeric contracts: what each tactic computes, stated in numpy, and the launches that test it.
 
 A statement follows the rounding points of a contract one by one, without looking at the assembly,
 and uses nothing of the functional model. It may import ``core`` and what lies here. In reading
@@ -8,15 +8,15 @@ order:
 - ``arithmetic``: operations rounded once, results of instructions that may be one unit off, sums
   over lanes.
 - ``inputs``: how a case (``zeros``, ``subnormals``, ``largest``, ...) fills arrays.
-- ``compare``: an output beside its expectation, bit by bit or within a bound.
+- ``compare``: an output and its expectation, bit by bit or within a bound.
 - ``scenario``: one launch with its expected outputs; ``Entry``, what a statement declares.
 - ``online_softmax``: what the attention families share.
-- ``tactics``: the statements, a module for each family. A tactic is known by standing there.
-- ``suite``: the launches that a tactic has to pass. What is needed elsewhere is found here, and it
-  is the only module that can be imported without numpy.
+- ``tactics``: the statements, a module for each family. Being declared there registers a tactic.
+- ``suite``: the launches that a tactic has to pass. It is the interface of this folder, and the
+  only module that can be imported without numpy.
 
-Inputs come from words: tactic, case and seed make a label, ``TACTIC/CASE/SEED``, and the same label
-always gives the same bytes. To see one launch::
+Inputs come from a label of tactic, case and seed, ``TACTIC/CASE/SEED``; the same label always
+gives the same bytes. To see one launch::
 
     from netra_build.checkasm.numerics.suite import scenario
     launch = scenario("moe_gate_up_decode_m1", case="largest", seed=7)

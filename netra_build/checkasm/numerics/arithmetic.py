@@ -3,8 +3,8 @@
 Denormals are kept throughout. A contract says where a plain result of v_rcp, v_sqrt, v_exp or v_log
 stands, and where a refined, correctly rounded one. The statements take the nearest float32 for a
 plain one; inside ``second_nearest`` they take the float32 on the other side of the exact number,
-which is less than one unit off as well. A kernel that meets its contract with both does not owe it
-to the luck of one machine.
+which is less than one unit off as well. A kernel that meets its contract with both does not
+depend on the choice.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def divide(numerator: F32, denominator: F32) -> F32:
 
 @contextmanager
 def second_nearest() -> Iterator[None]:
-    """State contracts for a machine whose plain results are the second nearest floats."""
+    """Context in which plain results are the second nearest floats."""
     token = _is_second.set(True)
     try:
         yield

@@ -60,7 +60,7 @@ def compare_arrays(name: str, wanted: Array, got: Array, bound: Bound | None = N
     """Compare two arrays of one shape and dtype: bit by bit, or within a bound.
 
     An ulp counts representable values between two numbers (``uint16`` are bf16 bits, ``uint8``
-    are compared as codes). Zeros of either sign are 0 ulp apart; an exact comparison sees every
+    are compared as codes). Zeros of either sign are 0 ulp apart; an exact comparison covers every
     bit. ``BadInput`` when shape or dtype differ.
     """
     if wanted.shape != got.shape or wanted.dtype != got.dtype:

@@ -1,7 +1,7 @@
 """Numbers that inputs are filled with, by case: usual ones, edges of the formats, sums that cancel.
 
-A fill takes a generator and a shape. The same generator gives the same bytes, which reports of
-products rely on: the order in which a fill draws is part of it.
+A fill takes a generator and a shape. Reports of products depend on equal bytes for an equal
+generator: the order in which a fill draws numbers must not change.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def _equal_codes(rng: Rng, shape: tuple[int, ...]) -> Array:
 
 
 def _normal_behind_signs(rng: Rng, shape: tuple[int, ...]) -> Array:
-    """Normal numbers, behind signs that are drawn and not used: the published inputs are so."""
+    """Normal numbers, drawn after unused signs, as in the published inputs."""
     rng.integers(0, 2, shape)
     return rng.standard_normal(shape).astype(np.float32)
 

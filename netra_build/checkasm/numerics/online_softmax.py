@@ -1,4 +1,4 @@
-"""Online softmax over FP8 and BF16 keys, as the attention kernels share it.
+"""Online softmax over FP8 and BF16 keys, shared by the attention kernels.
 
 Every rounding point of the contract is a rounding here, in this order: scores in FP32 by steps of
 the head dimension, the scale, the difference to the running maximum, the exponential, FP8 or BF16
@@ -19,7 +19,7 @@ from netra_build.checkasm.numerics.arithmetic import LOG2E, add, divide, exp2, f
 from netra_build.checkasm.numerics.formats import F32, from_e4m3, to_e4m3
 
 FLOOR = np.float32(-1e20)
-"""Running maximum before the first key: a tile that the window hides wholly leaves it there."""
+"""Running maximum before the first key: a tile entirely outside the window leaves it unchanged."""
 
 PREFIX_DIMENSIONS = 128
 KEYS_PER_PRODUCT = 32

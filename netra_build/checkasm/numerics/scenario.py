@@ -1,4 +1,4 @@
-"""One launch with its expected outputs, and what a statement says of its tactic."""
+"""One launch with its expected outputs, and the declaration of a tactic's statement."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ class Scenario:
     def written_input(self, outputs: Mapping[str, Array]) -> str:
         """Return the first input that a run has changed, else an empty text.
 
-        An array may stand under two names, an input's and an output's.
+        An array may have two names, an input's and an output's.
         """
         written = [self.values[name] for name in self.expected]
         for name, value in self.values.items():
             if isinstance(value, int) or any(value is one for one in written):
                 continue
-            # An input that nothing was stored to comes back as it is, which is quick to see.
+            # An input without stores comes back as the same object, which is a quick comparison.
             if not np.may_share_memory(outputs[name], value) and not _same(outputs[name], value):
                 return name
         return ""
@@ -71,7 +71,7 @@ def _same(left: Array, right: Array) -> bool:
 
 @dataclass(frozen=True)
 class Asked:
-    """Which launch is asked for: tactic id, constants, input case and seed."""
+    """The requested launch: tactic id, constants, input case and seed."""
 
     tactic: str
     specialization: Mapping[str, int]
@@ -98,7 +98,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Entry:
-    """What makes the launches of a tactic, its cases, and its specializations by variant name."""
+    """How a tactic's launches are made, its cases, and its specializations by variant name."""
 
     make: Callable[[Asked], Scenario]
     cases: tuple[str, ...]
@@ -106,7 +106,7 @@ class Entry:
 
 
 def generator(*words: str | int) -> np.random.Generator:
-    """Return a generator of its own for these words."""
+    """Return a random generator seeded by these words."""
     return np.random.default_rng([crc32(str(word).encode()) for word in words])
 
 
@@ -123,6 +123,6 @@ def bits_of(value: np.float32) -> int:
 
 
 def with_junk_above(low: Array, rng: np.random.Generator) -> Array:
-    """Return 64-bit numbers whose low dwords are ``low`` and whose high dwords mean nothing."""
+    """Return 64-bit numbers whose low dwords are ``low`` and whose high dwords are junk."""
     high = rng.integers(0, 2**31, low.shape, dtype=np.int64) << np.int64(32)
     return low.astype(np.int64) | high

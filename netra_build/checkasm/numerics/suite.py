@@ -1,7 +1,7 @@
 """Every tactic that has a statement, and the launches that it has to pass.
 
-What is declared in ``tactics`` is read here without importing it, so that a plan, which asks
-whether there is a statement, needs no numpy.
+Declarations in ``tactics`` are read without importing them, so that a plan, which needs to know
+whether there is a statement, does not load numpy.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def second_launches(
 ) -> Iterator[Scenario]:
     """Yield cases as stated for a machine whose plain results are the second nearest numbers.
 
-    They tell nothing more about a kernel without such instructions. Raises what ``launches`` does.
+    They add nothing for a kernel without such instructions. Raises what ``launches`` does.
     """
     from netra_build.checkasm.numerics.arithmetic import second_nearest
 
@@ -103,7 +103,7 @@ def _known(table: Mapping[str, T], name: str, what: str, location: str) -> T:
 
 
 def _specialization(entry: Entry, tactic: str, asked: Mapping[str, int]) -> Mapping[str, int]:
-    """Return the entry's specialization that agrees with the constants asked for."""
+    """Return the entry's specialization that agrees with the given constants."""
     for known in entry.specializations.values():
         if all(asked.get(name) == value for name, value in known.items()):
             return known

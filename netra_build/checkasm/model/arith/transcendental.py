@@ -1,9 +1,8 @@
 """Reciprocal, roots, exponential, logarithm, sine and cosine in float32.
 
 The hardware is within one unit in the last place. The model gives the nearest float, and on
-request the second nearest, which is within one unit as well: what a kernel makes of the one is no
-better founded than what it makes of the other. A float64 estimate decides nearly always; where it
-lies too close to a float32 tie, decimal arithmetic does.
+request the second nearest, which is within one unit as well. A float64 estimate nearly always
+decides; where it lies too close to a float32 tie, decimal arithmetic does.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ Exact = Callable[[Decimal], Decimal]
 
 NEAREST = "nearest"
 SECOND_NEAREST = "second nearest"
-"""What an instruction that the ISA allows an error of one unit may deliver."""
+"""Possible results of an instruction that the ISA allows an error of one unit."""
 
 APPROXIMATE = ("v_rcp_f32", "v_rcp_iflag_f32", "v_sqrt_f32", "v_rsq_f32", "v_exp_f32", "v_log_f32")
 """Those instructions, as far as the choice applies to them."""
@@ -90,7 +89,7 @@ def _nearest(exact: Exact, x: float) -> np.float32:
 def _one_unit(
     estimate: Callable[[Array], Array], exact: Exact | None = None
 ) -> Callable[..., Array]:
-    """Return a function of float32 that the ISA allows an error of one unit.
+    """Return a function of float32 for which the ISA allows an error of one unit.
 
     ``estimate`` works in float64; without ``exact`` it needs no help near ties.
     """

@@ -1,4 +1,4 @@
-"""All semantics together, and which mnemonics of the processor they cover."""
+"""All semantics, and which mnemonics of the processor they cover."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ WEIGHTS_PER_WAVE = {
     "v_div_fmas_f64": 30,
     "v_rsq_f64": 60,
 }
-"""What is added for every wavefront, for semantics that go lane by lane."""
+"""Additional cost of each wavefront, for semantics that go lane by lane."""
 
 
 @dataclass(frozen=True)

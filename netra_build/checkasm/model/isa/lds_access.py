@@ -23,7 +23,7 @@ from netra_build.checkasm.model.sources import Context, Get, vector_registers, v
 
 _LANE = np.arange(LANES)
 STEPS_PER_TURN = 16
-"""What one turn of lanes that share an address takes, in cheap instructions."""
+"""Cost of one turn of lanes that share an address, in cheap instructions."""
 
 READS = shapes("b{32,64,96,128} {u,i}{8,16} {u8,i8,u16}_d16{,_hi}")
 WRITES = shapes("b{32,64,96,128} b{8,16}{,_d16_hi}")

@@ -1,4 +1,4 @@
-"""What matrix instructions are made of: from registers to rows, products, and back to registers."""
+"""Parts of matrix instructions: from registers to rows, products, and back to registers."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def distinct(parts: Array) -> Array:
 
 
 def _repeats(sample: Array, parts: Array, first: Array) -> bool:
-    """True when ``parts`` is ``first`` over and over; a sample tells most others apart."""
+    """True when ``parts`` repeats ``first``; a sample rules out most others quickly."""
     return bool((sample == sample[0]).all() and (parts == first).all())
 
 

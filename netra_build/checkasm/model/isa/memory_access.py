@@ -41,7 +41,7 @@ from netra_build.checkasm.model.sources import (
 _LANE = np.arange(LANES, dtype=np.uint32)
 _HINTS = ("sc0", "sc1", "nt", "offset")
 STEPS_PER_TURN = 4
-"""What one turn of lanes that share an address takes, in cheap instructions."""
+"""Cost of one turn of lanes that share an address, in cheap instructions."""
 
 LOADS = shapes(
     "dword{,x2,x3,x4} {u,s}{byte,short} {ubyte,sbyte,short}_d16{,_hi}",
@@ -79,7 +79,7 @@ def _issue(g: Group, d: Decoded, family: str, rows: tuple[int, ...] = ()) -> Non
 
 
 def _load(family: str, shape: Shape, d: Decoded, context: Context) -> Run:
-    """The value arrives at once, but stays held until the wait."""
+    """The value is written at once, but reading it is a fault until the wait."""
     if "lds" in d.modifiers and family == "buffer" and shape in DIRECT.values():
         return _load_direct(family, shape, d, context)
     _no_modifiers_but(d, family)

@@ -51,7 +51,7 @@ TAIL_DIMENSIONS = 32
 
 @dataclass(frozen=True)
 class ExtendShape:
-    """What tells the extend kernels apart: heads, head dimension, groups, the prefix window."""
+    """The parameters of an extend kernel: heads, head dimension, groups, the prefix window."""
 
     query_heads: int
     kv_heads: int
@@ -137,7 +137,7 @@ def _spread(rng: Rng, shape: tuple[int, ...]) -> F32:
 
 
 def _ties(rng: Rng, shape: tuple[int, ...]) -> F32:
-    """Rows that are neighbours in BF16 by turns: the mean of an even number of them is a tie."""
+    """Rows that alternate between adjacent BF16 numbers: the mean of an even number is a tie."""
     low = to_bf16((rng.standard_normal(shape[1:]) + 3).astype(np.float32))
     odd = (np.arange(shape[0]) % 2).astype(np.uint16)
     return from_bf16(low[None] + odd.reshape(-1, *[1] * (len(shape) - 1)))
@@ -223,7 +223,7 @@ def _inputs(
 
 
 def _kernargs(inputs: ExtendInputs, out: Bits, rng: Rng, bits: int, *, has_bits: bool) -> Values:
-    """Return the kernargs in order; the two reserved pointers lead nowhere."""
+    """Return the kernargs in order; the two reserved pointers are null."""
     wide = replace(inputs, kv_indices=with_junk_above(inputs.kv_indices, rng))
     indptr = inputs.qo_indptr
     values: Values = {

@@ -1,4 +1,4 @@
-"""What comes before the gated-delta-rule recurrence: the causal convolution, normalised queries and
+"""The inputs of the gated-delta-rule recurrence: the causal convolution, normalised queries and
 keys, decay and beta.
 
 Divisions are correctly rounded, exponentials, logarithm and square root plain (see ``arithmetic``).

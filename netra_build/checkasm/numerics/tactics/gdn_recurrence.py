@@ -215,7 +215,7 @@ def _replay(asked: Asked) -> Scenario:
 
 
 def _replayed(arrays: _Recurrent, start: Bits, lengths: Ids, targets: Ids) -> Bits:
-    """Return the states after the accepted tokens of each sequence; none leaves its slot alone."""
+    """Return the states after the accepted tokens of each sequence; without any, unchanged."""
     final = start.copy()
     for n, length in enumerate(lengths):
         tokens = int(np.clip(length, 0, TOKENS))

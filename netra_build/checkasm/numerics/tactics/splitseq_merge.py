@@ -64,7 +64,7 @@ def stage2(
 def _stage2(asked: Asked) -> Scenario:
     """Return a launch of stage 2, exact given correctly rounded exponentials.
 
-    Partials of empty splits are random numbers, which must not count.
+    Partial results of empty splits are random numbers, which must be ignored.
     """
     rng, case = asked.rng(), asked.case
     keys, splits = chosen_lengths(case, rng)
@@ -97,7 +97,7 @@ def _partials(case: str, rng: Rng, rows: int, splits: int) -> Partials:
         lse = np.full_like(lse, 2.5)
     if case == "far_apart":
         # Weights down to subnormals; values so much larger that every split still counts. The
-        # second split dwarfs the first, so that what was summed before is scaled down, too.
+        # second split is much larger than the first, so that the sum so far is scaled down, too.
         lse = rng.uniform(-90, 0, lse.shape).astype(np.float32)
         lse[:, :, 0] = rng.uniform(-90, -88, lse[:, :, 0].shape)
         lse[:, :, 1] = 0
@@ -121,8 +121,8 @@ def _partials(case: str, rng: Rng, rows: int, splits: int) -> Partials:
 def _scaled(rng: Rng, rows: int) -> Partials:
     """Return two splits of which one has a weight of about 2**-126 and all of the value.
 
-    There the exponential takes another path. Products lie next to the middle between two BF16
-    numbers, so that an error of some units in the weight shows.
+    There the kernel computes the exponential in another way. Products lie next to the middle
+    between two BF16 numbers, so that an error of some units in the weight shows.
     """
     near = at_scaling(LOWEST_LOG + np.arange(-40, 40, dtype=np.float32) * np.float32(2.0**-17))
     lowest = np.concatenate([near, rng.uniform(-88, LOWEST_LOG, len(near)).astype(np.float32)])

@@ -2,8 +2,8 @@
 
 Every command is its help, ``add_arguments(parser)`` and ``run(options)``, which returns the exit
 code. A module with one command has these at its top, one with several a ``Command`` for each.
-``main`` has the table of commands and imports one
-when it is used; errors are raised, and printed by ``main`` alone, with the exit code of their kind.
+``main`` has the table of commands and imports one when it is used; errors are raised, and printed
+by ``main`` alone, with the exit code of their kind.
 
 In reading order:
 

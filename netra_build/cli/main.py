@@ -56,7 +56,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def load_command(word: str) -> Command:
-    """Return the command behind a word; raise ``BadInput`` with the nearest known one."""
+    """Return the command of this name; raise ``BadInput`` with the nearest known one."""
     if word not in COMMANDS:
         raise BadInput(
             f'unknown command "{word}"', location="netra", hint=nearest_hint(word, COMMANDS)

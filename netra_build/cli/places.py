@@ -45,8 +45,8 @@ def toolchain_of(
 ) -> Toolchain:
     """Return the tool chain that the options name, or that of this machine and a project.
 
-    The project is the one below ``root``. All files of the tool chain, and what was searched for
-    it, are noted in ``input_trace``.
+    The project is the one below ``root``. All files of the tool chain, and the paths that were
+    searched, are recorded in ``input_trace``.
     """
     return toolchain_at(options.toolchain, root, input_trace)
 
@@ -60,7 +60,7 @@ def programs_of(options: argparse.Namespace) -> Toolchain:
 
 
 def toolchain_if_any(options: argparse.Namespace, root: Path) -> Toolchain | None:
-    """Return the tool chain; None when none was named and none is here."""
+    """Return the tool chain; None when none was named and none is found."""
     try:
         return toolchain_of(options, root)
     except ToolchainFailed:

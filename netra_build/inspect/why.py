@@ -101,7 +101,7 @@ def _made(executions: Iterable[Execution]) -> dict[str, Action]:
 
 
 def _words(executions: Iterable[Execution], made: Made) -> dict[str, set[str]]:
-    """Return the code objects by every word that stands for them."""
+    """Return the code objects by every name for them."""
     words: dict[str, set[str]] = {}
     for path, action in made.items():
         parts = PurePosixPath(path)

@@ -77,7 +77,7 @@ def _instance(
 
 
 def deployment_document(deployment: Deployment, units: Sequence[Unit]) -> dict[str, Json]:
-    """Return what is known of ``build-result.json`` before anything is built."""
+    """Return the planned part of ``build-result.json``."""
     return {
         "target": TARGET,
         "wave_size": WAVE_SIZE,

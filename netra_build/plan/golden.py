@@ -66,7 +66,7 @@ def select_golden(fields: Fields) -> Selection:
 def golden_artifacts(
     operations: Sequence[OperationPlan], model: Model
 ) -> tuple[GoldenArtifact, ...]:
-    """Return the golden code objects by path; one path may carry one digest only."""
+    """Return the golden code objects by path; one path may have one digest only."""
     found: dict[str, GoldenArtifact] = {}
     for plan in operations:
         contract = plan.selection.contract

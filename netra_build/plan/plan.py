@@ -51,7 +51,7 @@ class PlanOptions:
     """Choices of the caller that are not in the model.
 
     ``strict`` refuses everything that the published compiler lets through. ``derive_pins`` takes
-    the digests of the library as it stands instead of refusing it.
+    the present digests of the library instead of refusing it.
     """
 
     allow_experimental: bool = False

@@ -136,7 +136,7 @@ class Unit:
         return self.at_home(f"generated/{self.stem(index)}.s")
 
     def member_records(self) -> list[dict[str, Json]]:
-        """Return what a build result says of every member beforehand."""
+        """Return the planned part of a build result about every member."""
         return [
             {
                 "tactic": member.instance.tactic.name,

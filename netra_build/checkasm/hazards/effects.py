@@ -63,7 +63,7 @@ def base_mnemonic(mnemonic: str) -> str:
 
 
 def find_form(mnemonic: str) -> Form | None:
-    """Return the form of a printed mnemonic, or None when the table does not know it."""
+    """Return the form of a printed mnemonic, or None when it is not in the table."""
     known = _forms()
     return known.get(mnemonic) or known.get(base_mnemonic(mnemonic))
 

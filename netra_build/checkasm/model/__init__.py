@@ -1,8 +1,8 @@
 """Functional model of the gfx950 wave64 machine: run a linked code object on numpy arrays.
 
 Agreement with silicon is unproven: the model idealises transcendentals (correctly rounded) and
-MFMA (exact dot product, one rounding), and knows no timing. docs/model.md has its limits and what
-its checks find. This folder may import ``core``, ``asm``, ``formats`` and itself. In reading order,
+MFMA (exact dot product, one rounding), and does not model timing. docs/model.md has its limits and
+what its checks find. This folder may import ``core``, ``asm``, ``formats`` and itself. In reading order,
 from a launch to one instruction:
 
 - ``launch``: a kernel, its arguments and its grid become outputs and a report. Start here.

@@ -177,7 +177,7 @@ def _place(data: bytearray, argument: ArgumentMetadata, raw: bytes) -> None:
 
 
 def _hidden_values(geometry: Geometry, dynamic_lds_bytes: int) -> dict[str, int]:
-    """Return the hidden arguments that the model knows; the others stay zero."""
+    """Return the hidden arguments that the model supports; the others stay zero."""
     result = {
         "hidden_grid_dims": 3 if geometry.grid[2] * geometry.block[2] > 1 else 1,
         "hidden_dynamic_lds_size": dynamic_lds_bytes,

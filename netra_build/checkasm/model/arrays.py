@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[Any]
-"""An array of any element type; the shape stands in the docstring that uses it."""
+"""An array of any element type; the shape is given in the docstring that uses it."""
 
 LANES = 64
 """Work-items of one wavefront."""
@@ -21,7 +21,7 @@ U64 = np.uint64
 class Scratch:
     """Memory that instructions reuse: fresh pages cost more than a pass over them.
 
-    What ``array`` returns holds anything, and is valid until the same name is asked for again.
+    What ``array`` returns holds anything, and is valid until the same name is requested again.
     """
 
     def __init__(self) -> None:

@@ -20,7 +20,7 @@ LOST_PROGRAM_COUNTER = "lost-program-counter"
 MEMORY_FAULT = "misaligned-access"
 
 KEPT_PER_PLACE = 4
-"""Findings of one kind at one instruction that are kept; further ones are only counted."""
+"""Stored findings of one kind at one instruction; further ones are only counted."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class Report:
 
     findings: tuple[Finding, ...]
     counts: Mapping[str, int]
-    """Findings by kind, those that were not kept included."""
+    """Number of findings by kind, including those that were not stored."""
     wave_instructions: int
     instructions_by_mnemonic: Mapping[str, int]
     """Wave-instructions executed by mnemonic as the disassembler prints it."""

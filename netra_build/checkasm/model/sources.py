@@ -48,7 +48,7 @@ _INLINE_FLOATS = {
 
 @dataclass(frozen=True)
 class Context:
-    """What the builders need to know of the kernel."""
+    """Properties of the kernel that the builders need."""
 
     allocated_vgprs: int
     accum_offset: int

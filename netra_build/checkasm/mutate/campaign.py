@@ -115,7 +115,7 @@ def run_campaign(
 ) -> Result:
     """Return the verdicts on one kernel, and on the guards of its template if there is one.
 
-    Raises ``Refused`` when a check flags the unmutated kernel.
+    Raises ``Refused`` when a check reports the unmutated kernel.
     """
     source = read_unit(subject.name, subject.unit)
     chosen, possible = choose_mutants(source, plan)

@@ -58,7 +58,7 @@ class KernelScore:
 
     @property
     def value_caught(self) -> int:
-        """Value mutants that some check flags."""
+        """Value mutants that some check catches."""
         return sum(self.caught_by.values())
 
     @property

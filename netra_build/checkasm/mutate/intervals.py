@@ -204,7 +204,7 @@ def _bounded(low: int, high: int) -> Value:
 
 
 def _condition(mnemonic: str, result: Value) -> Value:
-    """Return SCC behind an instruction: the carry of a sum, else whether the result is not zero."""
+    """Return SCC after an instruction: the carry of a sum, else whether the result is not zero."""
     if result == ANYTHING or result.origin:
         return ANYTHING
     if mnemonic in _SUMS:

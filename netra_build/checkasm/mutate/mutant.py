@@ -115,7 +115,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Source:
-    """One flat unit as statements; ``statements`` know their line in the author's file."""
+    """One flat unit as statements; ``statements`` have their line in the author's file."""
 
     name: str
     statements: tuple[Statement, ...]

@@ -1,7 +1,7 @@
 """Numeric contracts: what each tactic computes, stated in numpy, and the launches that test it.
 
 A statement follows the rounding points of a contract one by one, without looking at the assembly,
-and uses nothing of the functional model. It may import ``core`` and what lies here. In reading
+and uses nothing of the functional model. It may import ``core`` and itself. In reading
 order:
 
 - ``formats``: E4M3 and BF16 numbers, and the shuffled order in which weights are stored.

@@ -1,10 +1,10 @@
 """Arithmetic of the statements: operations rounded once, plain results, sums over lanes.
 
-Denormals are kept throughout. A contract says where a plain result of v_rcp, v_sqrt, v_exp or v_log
-stands, and where a refined, correctly rounded one. The statements take the nearest float32 for a
+Denormals are kept throughout. A contract says where it uses a plain result of v_rcp, v_sqrt, v_exp
+or v_log, and where a refined, correctly rounded one. The statements take the nearest float32 for a
 plain one; inside ``second_nearest`` they take the float32 on the other side of the exact number,
-which is less than one unit off as well. A kernel that meets its contract with both does not
-depend on the choice.
+which is less than one unit off as well. A kernel that meets its contract with both does not depend
+on the choice.
 """
 
 from __future__ import annotations

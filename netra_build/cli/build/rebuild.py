@@ -1,4 +1,4 @@
-"""Builds in full, without SCons: ``netra rebuild``, ``recipe``, and what ``build`` goes on to."""
+"""Full builds without SCons: ``netra rebuild``, ``recipe``, and the build of ``netra build``."""
 
 from __future__ import annotations
 

@@ -8,8 +8,8 @@
     returns it as JSON; the two others select and cut it for readers, as text and as Markdown.
 ``recorded``
     The recorded requests of a build folder, planned again from the present files.
-    ``graph`` and ``report`` ask it, and ``why``, which stands there: why a file was last made, and
-    whether it would be made again.
+    ``graph`` and ``report`` use it, and ``why``, which is defined there: why a file was last made,
+    and whether it would be made again.
 ``graph`` with ``graph.html``
     The actions of what was built, as text, tree, Graphviz, JSON or one page.
 ``report``

@@ -1,4 +1,4 @@
-"""What was built in a build folder, planned again as it is now; ``netra why`` asks it."""
+"""The recorded requests of a build folder, planned again; and ``netra why``, which uses them."""
 
 from __future__ import annotations
 

@@ -8,13 +8,13 @@
 ``golden_accept``
     The digests of a golden source after it was edited by hand.
 ``evidence``
-    ``evidence`` and ``promote``: evidence about kernels, and the maturity that it carries.
+    ``evidence`` and ``promote``: evidence about kernels, and the maturity that it allows.
 ``verify``
     A release: signature, every digest and every claim, and the page made again.
 ``reproduce``
     A release made again from its sources, compared byte by byte.
 
 What needs numpy (``simulate``, ``mutate``) imports it when it runs, and says what to install when
-it is missing. The checks themselves lie in ``checkasm/`` and ``inspect/validate/``. Start with
+it is missing. The checks themselves are in ``checkasm/`` and ``inspect/validate/``. Start with
 ``check``.
 """

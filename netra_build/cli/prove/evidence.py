@@ -1,4 +1,4 @@
-"""``netra evidence`` and ``promote``: evidence about kernels, and the maturity that it carries."""
+"""``netra evidence`` and ``promote``: evidence about kernels, and the maturity that it allows."""
 
 from __future__ import annotations
 

@@ -112,7 +112,7 @@ def verify_page(package: Package, location: str, library: Library | None) -> Fin
 
 
 def _table(origin: Origin, library: Library | None) -> bytes | None:
-    """Return the recorded table of mutation scores, if the library at hand has it."""
+    """Return the recorded table of mutation scores, if the library has it."""
     if library is None or not library.disk.is_file(library.root / SCORES):
         return None
     data = library.read(SCORES)

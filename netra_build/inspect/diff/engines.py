@@ -46,7 +46,7 @@ def engine_difference(old: Files, new: Files, labels: tuple[str, str]) -> dict[s
 
 
 class _Side:
-    """One engine directory; documents and code objects are read when asked for."""
+    """One engine directory; documents and code objects are read when needed."""
 
     def __init__(self, files: Files, label: str) -> None:
         self.files = files

@@ -1,7 +1,7 @@
 """What each instruction does: rows of a table, and builders for what does not fit a row.
 
 A row names mnemonics, the kinds of their results and sources, and a pure function between typed
-values; the function knows no registers, lanes switched off, modifiers or checks. In reading order:
+values; registers, inactive lanes, modifiers and checks are handled outside. In reading order:
 
 - ``table``: the form of a row, and the table from mnemonic to semantics.
 - ``scalar``: scalar arithmetic, logic, comparison, EXEC; rows, and how their operands are read.

@@ -16,7 +16,7 @@ from netra_build.checkasm.model.sources import Context, scalar_dest, scalar_sour
 MODE_REGISTER = 1
 
 MODE_MODELLED = 0x0080_03FF
-"""Bits of MODE that the model knows: rounding, subnormals, clamping, IEEE, fp16 overflow."""
+"""Bits of MODE that the model implements: rounding, subnormals, clamping, IEEE, fp16 overflow."""
 
 
 def _nothing(g: Group) -> None:

@@ -45,7 +45,7 @@ def _offsets(d: Decoded, unit: int) -> tuple[np.uint32, ...]:
 
 
 def _keep(g: Group, places: list[Array]) -> Array | None:
-    """Return places for the scoreboard where another wavefront could look at them."""
+    """Return places for the scoreboard if another wavefront could access them."""
     if not g.batch.lds.tracks_readers:
         return None
     return places[0][None] if len(places) == 1 else np.stack(places)

@@ -204,7 +204,7 @@ def _scales(asked: Asked, argument: str, *shape: int) -> Array:
 
 
 def _expert_ids(asked: Asked, tokens: int) -> Array:
-    """Distinct ids per token, or what the case asks for."""
+    """Distinct ids per token, or those of the case."""
     rng = _rng(asked, "topk_ids")
     if asked.case == "repeated_expert":
         ids = np.repeat(rng.integers(0, EXPERTS, (tokens, 1)), SLOTS, axis=1)

@@ -252,7 +252,7 @@ def _stage1_kernargs(inputs: SplitInputs, before: Partials, rng: Rng) -> Values:
 
 
 def partial_strides(splits: int) -> Values:
-    """Return the kernargs that say where the partial results of a split lie."""
+    """Return the kernargs that give the place of a split's partial results."""
     return {
         "mid_tok": QUERY_HEADS * splits * DIMENSIONS,
         "mid_head": splits * DIMENSIONS,

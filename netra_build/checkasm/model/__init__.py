@@ -2,8 +2,8 @@
 
 Agreement with silicon is unproven: the model idealises transcendentals (correctly rounded) and
 MFMA (exact dot product, one rounding), and does not model timing. docs/model.md has its limits and
-what its checks find. This folder may import ``core``, ``asm``, ``formats`` and itself. In reading order,
-from a launch to one instruction:
+what its checks find. This folder may import ``core``, ``asm``, ``formats`` and itself. In reading
+order, from a launch to one instruction:
 
 - ``launch``: a kernel, its arguments and its grid become outputs and a report. Start here.
 - ``arguments``: arguments as text, as Python values, and as bytes of the kernarg segment.

@@ -36,7 +36,7 @@ class ReleaseParts:
 
     ``sources`` are the library names of every file that was read; ``environment`` as
     ``environment_of`` gives it; ``key`` is the file name of a signing key, and ``scores`` the
-    library name of the table of mutation scores, if there is one. ``is_oci`` asks for the OCI
+    library name of the record of mutation scores, if there is one. ``is_oci`` asks for the OCI
     layout beside the archive.
     """
 
@@ -90,7 +90,7 @@ def report_graph(product: Graph, scores: str | None) -> Graph:
 def page_action(product: Graph, page: Place, scores: str | None) -> Action:
     """Return the action that makes the page of a product.
 
-    ``scores`` is the library name of the table of mutation scores, if the library has one.
+    ``scores`` is the library name of the record of mutation scores, if the library has one.
     """
     inputs = {name: Place(Root.OUT, name) for name in product.products(Root.OUT)}
     if scores is not None:

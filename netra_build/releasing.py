@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from netra_build.build.graph.actions import Graph
+from netra_build.checkasm.mutate import SCORES
 from netra_build.core.errors import BadInput
 from netra_build.formats.build_recipe import Recipe
 from netra_build.formats.library import Library
@@ -22,7 +23,6 @@ from netra_build.requests import (
 )
 
 TEMPLATES = "kernels/"
-SCORES = "docs/mutation.md"
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ def plan_report(library: Library, product: Graph) -> Graph:
 
 
 def scores_name(library: Library) -> str | None:
-    """Return the library name of the table of mutation scores, or None without one."""
+    """Return the library name of the record of mutation scores, or None without one."""
     return SCORES if library.disk.is_file(library.root / SCORES) else None
 
 

@@ -32,8 +32,6 @@ def changed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for part in ("schemas", "manifests", "kernels", "golden", "evidence", "recipes"):
         shutil.copytree(ROOT / part, folder / part)
     shutil.copy(ROOT / "LICENSE", folder)
-    (folder / "docs").mkdir()
-    shutil.copy(ROOT / "docs/mutation.md", folder / "docs")
     path = folder / "kernels/gfx950/templates/moe/silu_quant.inc"
     text = path.read_text()
     before = "v_lshrrev_b32 v[NETRA_V_SCALE_OFFSET], NETRA_LOG2"

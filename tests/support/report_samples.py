@@ -9,6 +9,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from netra_build.checkasm.mutate.document import KernelScore, Record
 from netra_build.core.canonical_json import stable_hash
 
 SAMPLES = Path(__file__).resolve().parent.parent / "unit" / "asm_samples"
@@ -16,6 +17,7 @@ OBJECT = base64.b64decode((SAMPLES / "two_kernels.sealed.base64").read_bytes())
 LISTING = (SAMPLES / "two_kernels.dis").read_bytes()
 TEXT_SHA256 = "6c0856e10167515baacd8c06f23460a32f5e60005ab8ef2b3841820c2120880c"
 OTHER_SHA256 = "f" * 64
+UP_SCORED = Record({"up": KernelScore(8, 8, 51, 60, 1, {"numerics": 49}, ())}, ())
 ENGINE_ID = "ne_" + "1" * 24
 
 EQUIVALENCE = {

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from report_samples import CHECKS, EQUIVALENCE, NUMERICS, OTHER_SHA256, documents, sealed
+from report_samples import CHECKS, EQUIVALENCE, NUMERICS, OTHER_SHA256, UP_SCORED, documents, sealed
 
+from netra_build.checkasm.mutate.document import KernelScore, Record
+from netra_build.checkasm.mutate.mutant import CHECKS as CHECKS_OF_MUTANTS
 from netra_build.core.errors import BadInput
 from netra_build.inspect.report.facts import OPEN, PROVEN, REFUTED, Claim, SealFacts
 from netra_build.inspect.report.make_report import read_scores
@@ -275,33 +277,29 @@ def test_a_file_that_cannot_be_read_is_named(files, message):
     assert str(caught.value) == message
 
 
-TABLE = """
-| kernel | why |
-|---|---|
-| `up` | not a score |
-
-| kind | score |
-|---|---|
-| `up` | of kinds |
-
-| kernel | ordering caught | value score |
-|---|---|---|
-| `up` | 8 of 8 | 98.0 % |
-| `down/wide` | 3 of 4 | 95.1 % |
-
-| kernel | older score |
-|---|---|
-| `other` | 12 % |
-"""
+def test_scores_are_rows_of_the_record_by_specialization():
+    down = KernelScore(4, 3, 20, 30, 1, {"static": 17}, ())
+    rows = read_scores(Record({**UP_SCORED.kernels, "down/wide": down}, ()).data(), "r")
+    assert list(rows) == ["down/wide", "up"]
+    assert dict(rows["down/wide"])["ordering score"] == "75.0 %"
+    assert rows["up"] == (
+        *(("ordering mutants", "8"), ("ordering caught", "8"), ("ordering score", "100.0 %")),
+        *(("value mutants", "51"), ("of possible", "60"), ("equivalent", "1")),
+        *((check, "49" if check == "numerics" else "0") for check in CHECKS_OF_MUTANTS),
+        *(("value caught", "49"), ("value score", "98.0 %")),
+    )
 
 
-def test_scores_come_from_the_first_table_of_kernels_that_ends_in_a_score():
-    assert read_scores(TABLE.encode(), "t") == {
-        "up": (("ordering caught", "8 of 8"), ("value score", "98.0 %")),
-        "down/wide": (("ordering caught", "3 of 4"), ("value score", "95.1 %")),
-    }
-
-
-def test_a_table_that_is_no_text_is_refused():
-    with pytest.raises(BadInput, match="t: file is not UTF-8"):
-        read_scores(b"\xff", "t")
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (b"| kernel | value score |\n|---|---|\n", "r:1:1: not valid JSON"),
+        (b"\xff", "r: not valid UTF-8"),
+        (b"{}", "r: required key"),
+    ],
+)
+def test_what_is_no_record_of_scores_is_refused(data, why):
+    with pytest.raises(BadInput) as refused:
+        read_scores(data, "r")
+    assert refused.value.line() == "r: file is no record of mutation scores"
+    assert refused.value.detail.startswith(why)

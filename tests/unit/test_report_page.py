@@ -4,27 +4,25 @@ from __future__ import annotations
 
 import pytest
 from html_document import faults, read_html
-from report_samples import EQUIVALENCE, NUMERICS, documents, encoded, sealed
+from report_samples import EQUIVALENCE, NUMERICS, UP_SCORED, documents, encoded, sealed
 
+from netra_build.checkasm.mutate.document import Record
 from netra_build.cli.main import main
 from netra_build.inspect.report.make_report import STAGE
 from netra_build.inspect.report.page import report_page
 from netra_build.inspect.report.read_product import read_facts
 
-TABLE = (
-    b"| kernel | ordering score | caught | value score |\n|---|---|---|---|\n"
-    b"| `up` | 100.0 % | 49 | 98.0 % |\n"
-)
+SCORES = UP_SCORED.data()
 
 
-def page_of(files, table: bytes | None = None) -> bytes:
-    inputs = files if table is None else {**files, "mutation:table": table}
+def page_of(files, scores: bytes | None = None) -> bytes:
+    inputs = files if scores is None else {**files, "mutation:scores": scores}
     return STAGE.run(inputs, {"location": "here"}, None)["page"]
 
 
 @pytest.fixture(scope="module")
 def page() -> bytes:
-    return page_of(sealed(documents()), TABLE)
+    return page_of(sealed(documents()), SCORES)
 
 
 def test_the_page_is_whole_and_needs_nothing_else(page):
@@ -39,7 +37,7 @@ def test_the_page_is_whole_and_needs_nothing_else(page):
 
 def test_equal_files_give_equal_bytes_in_whatever_order(page):
     files = sealed(documents())
-    assert page_of(dict(reversed(files.items())), TABLE) == page
+    assert page_of(dict(reversed(files.items())), SCORES) == page
 
 
 def test_the_head_says_what_it_is_and_what_is_proven(page):
@@ -152,9 +150,8 @@ def test_hostile_names_stay_text():
         "findings": [finding],
     }
     files[f"metadata/{HOSTILE}"] = b""
-    page = page_of(
-        sealed(files, name=HOSTILE), f"| kernel | score |\n| `up` | {HOSTILE} |".encode()
-    )
+    scores = Record({HOSTILE: UP_SCORED.kernels["up"]}, ())
+    page = page_of(sealed(files, name=HOSTILE), scores.data())
     document = read_html(page)
     assert faults(document) == []
     assert document.all("h1")[0].text() == HOSTILE.replace("\u202e", "\\u{202e}")
@@ -195,8 +192,8 @@ def write_engine(folder, files) -> None:
 def test_the_command_writes_the_page(tmp_path, monkeypatch, capsys, page):
     monkeypatch.chdir(tmp_path)
     write_engine(tmp_path / "engine", sealed(documents()))
-    (tmp_path / "scores.md").write_bytes(TABLE)
-    assert main(["report", "engine", "--mutation", "scores.md"]) == 0
+    (tmp_path / "scores.json").write_bytes(SCORES)
+    assert main(["report", "engine", "--mutation", "scores.json"]) == 0
     assert capsys.readouterr().out == "build/reports/engine.html written\n"
     assert (tmp_path / "build/reports/engine.html").read_bytes() == page
     assert main(["report", "engine", "--out", "x.html"]) == 0

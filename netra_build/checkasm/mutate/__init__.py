@@ -16,3 +16,6 @@ It may import ``core``, ``asm``, ``formats`` and the rest of ``checkasm``. In re
 Proofs track outstanding operations by an analysis of their own, so that a fault in the wait
 analysis of the static checks shows as a survivor instead of hiding one.
 """
+
+SCORES = "evidence/gfx950/mutation.json"
+"""Library name of the record of scores."""

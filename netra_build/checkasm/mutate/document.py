@@ -16,12 +16,9 @@ from netra_build.core.errors import BadInput
 from netra_build.formats.fields import Fields
 
 FORMAT = "netra-mutation-scores-1"
-RECORD = "evidence/gfx950/mutation.json"
-"""Library name of the record."""
 
-SCORES = ("<!-- scores -->", "<!-- end of scores -->")
-ARGUMENTS = ("<!-- arguments -->", "<!-- end of arguments -->")
-# Other readers of the table take the first column for the kernel, the last for its score.
+_SCORES = ("<!-- scores -->", "<!-- end of scores -->")
+_ARGUMENTS = ("<!-- arguments -->", "<!-- end of arguments -->")
 COLUMNS = (
     *("specialization", "ordering mutants", "ordering caught", "ordering score", "value mutants"),
     *("of possible", "equivalent", *CHECKS, "value caught", "value score"),
@@ -129,9 +126,9 @@ def rendered(document: str, record: Record) -> str:
         (f"`{' '.join(a.tactics)}`", f"`{a.pattern}`".replace("|", "\\|"), a.text)
         for a in record.arguments
     ]
-    document = _between(document, SCORES, markdown_table(COLUMNS, scores))
+    document = _between(document, _SCORES, markdown_table(COLUMNS, scores))
     heading = ("kernel", "survivors", "verdict and argument")
-    return _between(document, ARGUMENTS, markdown_table(heading, arguments))
+    return _between(document, _ARGUMENTS, markdown_table(heading, arguments))
 
 
 def _score(result: Result) -> KernelScore:

@@ -10,7 +10,7 @@ from netra_build.cli.look.recorded import recorded_view
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput
 from netra_build.core.folders import FolderFiles
-from netra_build.inspect.report.make_report import page_bytes
+from netra_build.inspect.report.make_report import page_bytes, read_scores
 from netra_build.inspect.report.page import PAGE_START
 from netra_build.inspect.validate.package import check_integrity
 from netra_build.release.layout import OCI_SUFFIX, SUFFIX
@@ -22,7 +22,7 @@ FOLDER = Path("build/reports")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the folder, the page and the table of mutation scores."""
+    """Declare the folder, the page and the record of mutation scores."""
     parser.add_argument(
         "product", type=Path, metavar="PRODUCT", help="engine directory, code objects or release"
     )
@@ -33,14 +33,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--build", type=Path, metavar="DIR", help="build folder whose last run the page shows too"
     )
     parser.add_argument(
-        "--mutation", type=Path, metavar="FILE", help="Markdown table of mutation scores to show"
+        "--mutation", type=Path, metavar="FILE", help="record of mutation scores (JSON) to show"
     )
 
 
 def run(options: argparse.Namespace) -> int:
     """Write the page and print its name."""
     disk = RealDisk()
-    table = None if options.mutation is None else disk.read_bytes(options.mutation)
+    record: Path | None = options.mutation
+    scores = None if record is None else read_scores(disk.read_bytes(record), str(record))
     files, sizes = product_at(options.product, disk)
     out = options.out or FOLDER / f"{_stem(options.product)}.html"
     place = out.absolute()
@@ -50,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
         raise BadInput(
             "file is there, and is no page", location=str(out), hint="remove it, or name another"
         )
-    disk.write_bytes(place, page_bytes(files, table, str(options.product), states, sizes))
+    disk.write_bytes(place, page_bytes(files, scores, str(options.product), states, sizes))
     print(f"{out} written")
     return 0
 

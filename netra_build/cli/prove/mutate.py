@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from netra_build.asm.source.closure import include_closure
+from netra_build.checkasm.mutate import SCORES
 from netra_build.checkasm.mutate.mutant import KINDS, ORDERING, VALUE
 from netra_build.cli.options import add_library_root, add_toolchain
 from netra_build.cli.places import library_of
@@ -119,11 +120,11 @@ def _results(options: argparse.Namespace) -> list[Result]:
 
 
 def _put_into_document(options: argparse.Namespace, results: Sequence[Result]) -> None:
-    """Write the results into the record, and the tables of the record into the document."""
-    from netra_build.checkasm.mutate.document import RECORD, read_record, rendered
+    """Write what was found into the record, and the tables of the record into the document."""
+    from netra_build.checkasm.mutate.document import read_record, rendered
 
     path, disk = Path(options.document), RealDisk()
-    place = Path(options.record) if options.record else library_of(options).root / RECORD
+    place = Path(options.record) if options.record else library_of(options).root / SCORES
     record = read_record(disk.read_bytes(place), str(place)).with_results(results)
     text = rendered(disk.read_bytes(path).decode(errors="surrogateescape"), record)
     disk.write_bytes(place, record.data())

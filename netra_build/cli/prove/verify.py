@@ -6,6 +6,7 @@ import argparse
 from dataclasses import asdict
 from pathlib import Path
 
+from netra_build.checkasm.mutate import SCORES
 from netra_build.cli.options import add_library_root, add_toolchain
 from netra_build.cli.places import library_of, toolchain_if_any
 from netra_build.core.canonical_json import Json, canonical_text
@@ -15,7 +16,8 @@ from netra_build.core.errors import BadInput, Refused
 from netra_build.core.processes import collector_paused
 from netra_build.core.terminal import table_text
 from netra_build.formats.library import Library
-from netra_build.inspect.report.make_report import page_bytes
+from netra_build.inspect.report.make_report import page_bytes, read_scores
+from netra_build.inspect.report.page import Scores
 from netra_build.inspect.validate.package import Finding, Means, verify_package
 from netra_build.release.archive import Package
 from netra_build.release.environment import environment_of
@@ -23,7 +25,6 @@ from netra_build.release.layout import PAGE
 from netra_build.release.oci import open_package
 from netra_build.release.origin import Origin, product_files
 from netra_build.release.provenance import MAX_KEY_BYTES, read_provenance
-from netra_build.releasing import SCORES
 
 HELP = "verify a release package: signature, every digest and every claim"
 PAGE_LIBRARIES = ("Jinja2", "MarkupSafe")
@@ -102,18 +103,18 @@ def verify_page(package: Package, location: str, library: Library | None) -> Fin
     for name in PAGE_LIBRARIES:
         if there["packages"].get(name) != here["packages"][name]:
             return Finding("page", False, f"another version of {name} made it")
-    table = _table(origin, library)
-    if table is None and SCORES in origin.sources:
+    scores = _scores(origin, library)
+    if scores is None and SCORES in origin.sources:
         return Finding("page", False, f'the recorded "{SCORES}" that it shows is not here')
-    made = page_bytes(product_files(origin.asked, package.files), table, origin.asked.name)
+    made = page_bytes(product_files(origin.asked, package.files), scores, origin.asked.name)
     if made != package.files[PAGE]:
         raise Refused("page is not the one of the product", location=f"{location}/{PAGE}")
     return Finding("page", True, "made again from the product")
 
 
-def _table(origin: Origin, library: Library | None) -> bytes | None:
-    """Return the recorded table of mutation scores, if the library has it."""
+def _scores(origin: Origin, library: Library | None) -> Scores | None:
+    """Return the recorded mutation scores, if the library at hand has them."""
     if library is None or not library.disk.is_file(library.root / SCORES):
         return None
     data = library.read(SCORES)
-    return data if sha256_hex(data) == origin.sources.get(SCORES) else None
+    return read_scores(data, SCORES) if sha256_hex(data) == origin.sources.get(SCORES) else None

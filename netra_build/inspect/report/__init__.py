@@ -18,12 +18,13 @@ In reading order:
     no network, no script and no other file; equal products give equal bytes. Both texts are part
     of the code digest of ``page``.
 ``make_report``
-    The stage that makes a page in a build, and the reader of the table of mutation scores.
+    The stage that makes a page in a build, with the scores that a record of mutation holds.
 
 Start with ``page.report_page`` and ``page.html`` side by side. Python counts, selects and
 orders; the template decides the layout.
 
-May import ``asm`` (code objects, listings), ``checkasm`` (statistics of a listing), ``formats``,
+May import ``asm`` (code objects, listings), ``checkasm`` (statistics of a listing, mutation
+scores), ``formats``,
 ``release`` (names of files) and ``stages`` (the digest of a seal). Jinja is loaded by
 ``page.page_texts`` alone, only when a page is written.
 """

@@ -6,73 +6,59 @@ from collections.abc import Mapping
 from typing import Any
 
 from netra_build.build.graph.actions import Inputs, Outputs, Parameters, Stage
+from netra_build.checkasm.mutate.document import COLUMNS, read_record
 from netra_build.core.errors import BadInput
 from netra_build.inspect.report.page import Scores, report_page
 from netra_build.inspect.report.read_product import read_facts
 
-MUTATION = "mutation:table"
-NAMES = ("kernel", "specialization")
-MAX_LINES = 100_000
+MUTATION = "mutation:scores"
 
 
 def run(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
     """Return the page under the role ``page``.
 
-    Inputs: every file of the product by its name there, and ``mutation:table``, the committed
-    Markdown table of mutation scores, if there is one. Parameter: ``location``, for messages.
+    Inputs: every file of the product by its name there, and ``mutation:scores``, the record of
+    mutation scores, if there is one. Parameter: ``location``, for messages.
     """
     files = {name: data for name, data in inputs.items() if name != MUTATION}
-    return {"page": page_bytes(files, inputs.get(MUTATION), parameters["location"])}
+    data = inputs.get(MUTATION)
+    scores = None if data is None else read_scores(data, MUTATION)
+    return {"page": page_bytes(files, scores, parameters["location"])}
 
 
 def page_bytes(
     files: Mapping[str, bytes],
-    table: bytes | None,
+    scores: Scores | None,
     location: str,
     states: Mapping[str, str] | None = None,
     package: Mapping[str, int] | None = None,
 ) -> bytes:
-    """Return the page of a product's files; ``table`` is Markdown that holds mutation scores.
+    """Return the page of a product's files; ``scores`` as ``read_scores`` returns them.
 
-    ``states`` gives the state of files in a build, and ``package`` the bytes of the parts of a
-    release; the page in a package has neither.
-    Raises ``BadInput`` for files that are no product, or that cannot be read.
+    ``states`` and ``package`` as in ``report_page``. Raises ``BadInput`` for files that are no
+    product, or that cannot be read.
     """
-    scores = None if table is None else read_scores(table, MUTATION)
     return report_page(read_facts(files, location), scores, states, package)
 
 
-def read_scores(document: bytes, location: str) -> Scores:
-    """Return the rows of the first Markdown table of kernels whose last column is a score.
+def read_scores(data: bytes, location: str) -> Scores:
+    """Return the row of each specialization in a record of mutation scores.
 
-    ``BadInput`` for text that is not UTF-8 or has too many lines.
+    Raises ``BadInput`` for anything but such a record.
     """
     try:
-        lines = document.decode("utf-8").split("\n")
-    except UnicodeDecodeError:
-        raise BadInput("file is not UTF-8", location=location) from None
-    if len(lines) > MAX_LINES:
-        raise BadInput("file has too many lines", location=location, expected=MAX_LINES)
-    scores: Scores = {}
-    columns: list[str] = []
-    is_of_scores = False
-    for line in lines:
-        if not line.lstrip().startswith("|"):
-            if scores:
-                return scores
-            columns = []
-            continue
-        cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
-        if not columns:
-            columns = cells
-            is_of_scores = cells[0] in NAMES and "score" in cells[-1]
-        elif is_of_scores and len(cells) == len(columns) and not _is_rule(cells):
-            scores[cells[0].strip("`")] = tuple(zip(columns[1:], cells[1:], strict=True))
-    return scores
-
-
-def _is_rule(cells: list[str]) -> bool:
-    return all(cell and not cell.strip("-:") for cell in cells)
+        kernels = read_record(data, location).kernels
+    except BadInput as error:
+        raise BadInput(
+            "file is no record of mutation scores",
+            location=location,
+            hint='give the JSON that "netra mutate --document" writes, not the document',
+            detail=str(error),
+        ) from None
+    return {
+        label: tuple(zip(COLUMNS[1:], score.cells(), strict=True))
+        for label, score in kernels.items()
+    }
 
 
 STAGE = Stage("report", "REPORT", __name__, run)

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 
 from netra_build.build.graph.actions import Action, Graph, Place, Root, check_graph
 from netra_build.core.canonical_json import Json, lower
-from netra_build.inspect.report.make_report import MUTATION
-from netra_build.inspect.report.make_report import STAGE as REPORT
+from netra_build.inspect.report.page import MUTATION
+from netra_build.inspect.report.page import STAGE as REPORT
 from netra_build.release.layout import (
     ENVELOPE,
     LICENSE,

@@ -20,7 +20,7 @@ A kernel is checked like this::
     for one in launches(tactic, {}, seeds=[1]):                  # numerics.suite
         outcome = prepared.launch(one.grid, one.block, list(one.values.values()), Options())
         outputs = one.by_name(outcome.outputs.values())
-        results = one.compare(outputs)                           # numerics.compare
+        results = one.compare(outputs)                           # numerics.scenario
 
 ``hazards``, ``model`` and ``numerics`` do not import each other: a statement that shared code with
 the model would share its mistakes. ``mutate`` imports all three.

@@ -8,8 +8,7 @@ from netra_build.asm.objects.code_object import read_code_object
 from netra_build.asm.objects.disassembly import parse_disassembly
 from netra_build.build.graph.actions import Inputs, Outputs, Parameters, Stage
 from netra_build.checkasm.hazards.checker import check_code_object, has_errors
-from netra_build.checkasm.hazards.findings import ERROR
-from netra_build.checkasm.hazards.report import json_report, text_report
+from netra_build.checkasm.hazards.findings import ERROR, json_report, text_report
 from netra_build.core.canonical_json import canonical_bytes
 from netra_build.core.errors import Refused
 

@@ -9,10 +9,12 @@ from netra_build.checkasm.hazards.findings import (
     RULE_BY_ID,
     RULES,
     SEVERITIES,
+    json_report,
     make_finding,
+    sarif_report,
     sort_findings,
+    text_report,
 )
-from netra_build.checkasm.hazards.report import json_report, sarif_report, text_report
 
 LOAD = Instruction(0x1604, "s_mov_b32", "s5, s4", (0,), 4, "s_mov_b32 s5, s4")
 FINDINGS = sort_findings(

@@ -11,9 +11,8 @@ import pytest
 from weight_layout import shuffle_n16k16
 
 from netra_build.checkasm.numerics.arithmetic import exponential, second_nearest, tree64, xor16
-from netra_build.checkasm.numerics.compare import Bound
 from netra_build.checkasm.numerics.formats import from_bf16, from_e4m3, to_bf16
-from netra_build.checkasm.numerics.scenario import Scenario, junk
+from netra_build.checkasm.numerics.scenario import Bound, Scenario, junk
 from netra_build.checkasm.numerics.suite import entry_of, scenario
 from netra_build.checkasm.numerics.tactics.gdn_inputs import (
     EPSILON,

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from netra_build.checkasm.numerics.compare import Bound, compare_arrays
+from netra_build.checkasm.numerics.scenario import Bound, compare_arrays
 from netra_build.checkasm.numerics.suite import entry_of, scenario, stated_tactics
 from netra_build.checkasm.numerics.tactics import moe
 from netra_build.core.errors import BadInput

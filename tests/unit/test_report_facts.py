@@ -11,7 +11,7 @@ from netra_build.checkasm.mutate.document import KernelScore, Record
 from netra_build.checkasm.mutate.mutant import CHECKS as CHECKS_OF_MUTANTS
 from netra_build.core.errors import BadInput
 from netra_build.inspect.report.facts import OPEN, PROVEN, REFUTED, Claim, SealFacts
-from netra_build.inspect.report.make_report import read_scores
+from netra_build.inspect.report.page import read_scores
 from netra_build.inspect.report.read_product import read_facts
 from netra_build.inspect.report.verdict import verdict_of
 

@@ -8,8 +8,7 @@ from report_samples import EQUIVALENCE, NUMERICS, UP_SCORED, documents, encoded,
 
 from netra_build.checkasm.mutate.document import Record
 from netra_build.cli.main import main
-from netra_build.inspect.report.make_report import STAGE
-from netra_build.inspect.report.page import report_page
+from netra_build.inspect.report.page import STAGE, report_page
 from netra_build.inspect.report.read_product import read_facts
 
 SCORES = UP_SCORED.data()

@@ -7,13 +7,12 @@ each check is one data flow analysis of that graph. This folder may import ``cor
 - ``instruction_table``: every gfx950 mnemonic by class, as data.
 - ``registers``: sets of registers as bits of one integer.
 - ``effects``: what one instruction reads and writes, by that table.
-- ``findings``: the rules with their severities, and what a check reports.
+- ``findings``: the rules with their severities; findings, and reports as text, JSON and SARIF.
 - ``flow``: basic blocks and edges of a kernel; data flow to a fixed point, within a budget.
 - ``waits``: loads that may be outstanding where their registers are used.
 - ``hazard_table``, ``hazards``: wait states between dependent instructions; the table is data.
 - ``kernargs``: the argument list compared with the bytes that the code reads.
 - ``checker``: all checks of a code object, and those that need no data flow. Start here.
-- ``report``: findings as text, JSON and SARIF.
 
 Two modules make no findings: ``conformity`` compares the facts of a contract with those of the code
 object, ``kernel_statistics`` counts instructions, widths and waves.

@@ -7,6 +7,7 @@ instruction's result with its sources.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 from netra_build.asm.objects.code_object import CodeObject, Kernel
 from netra_build.asm.objects.disassembly import Disassembly
@@ -130,18 +131,30 @@ def check_allocation(kernel: Kernel, flow: Flow) -> list[Finding]:
 Fault = tuple[str, str]
 
 
-def _used_registers(flow: Flow) -> int:
+class _Used(NamedTuple):
+    """One more than the highest register used of each file, and whether VCC is."""
+
+    vgprs: int
+    agprs: int
+    sgprs: int
+    has_vcc: bool
+
+
+def _used_registers(flow: Flow) -> _Used:
     used = 0
     for index in flow.reachable:
         used |= flow.effects[index].reads | flow.effects[index].writes
-    return used
+    return _Used(
+        vgprs=highest(used, VGPR_BASE, 256),
+        agprs=highest(used, AGPR_BASE, 256),
+        sgprs=highest(used, SGPR_BASE, SGPR_COUNT),
+        has_vcc=bool(used & VCC_MASK),
+    )
 
 
-def _register_faults(kernel: Kernel, used: int) -> Iterator[Fault]:
+def _register_faults(kernel: Kernel, used: _Used) -> Iterator[Fault]:
     descriptor = kernel.descriptor
-    vgprs = highest(used, VGPR_BASE, 256)
-    agprs = highest(used, AGPR_BASE, 256)
-    sgprs = highest(used, SGPR_BASE, SGPR_COUNT)
+    vgprs, agprs, sgprs, has_vcc = used
     allocated, offset = descriptor.allocated_vgprs, descriptor.accum_offset
     needed = offset + agprs if agprs else vgprs
     if max(needed, vgprs) > allocated:
@@ -155,7 +168,7 @@ def _register_faults(kernel: Kernel, used: int) -> Iterator[Fault]:
     if vgprs > offset:
         rule = "accum-offset" if agprs else "accum-offset-vgpr"
         yield rule, f"VGPRs reach above accum_offset; expected at most {offset}, got {vgprs}"
-    extra = 2 if used & VCC_MASK else 0
+    extra = 2 if has_vcc else 0
     if sgprs + extra > descriptor.allocated_sgprs:
         what = f"{sgprs} SGPRs{' and vcc' if extra else ''} are used"
         yield (
@@ -175,7 +188,7 @@ def _limit_faults(kernel: Kernel, flow: Flow) -> Iterator[Fault]:
         yield "wave-size", "descriptor asks for wavefronts of 32; expected 64"
 
 
-def _metadata_faults(kernel: Kernel, used: int) -> Iterator[Fault]:
+def _metadata_faults(kernel: Kernel, used: _Used) -> Iterator[Fault]:
     metadata, descriptor = kernel.metadata, kernel.descriptor
     if metadata is None:
         yield "metadata-missing", "the code object metadata does not list the kernel"
@@ -183,27 +196,21 @@ def _metadata_faults(kernel: Kernel, used: int) -> Iterator[Fault]:
     if metadata.wavefront_size != WAVE_SIZE:
         got = metadata.wavefront_size
         yield "wave-size", f"metadata states another wavefront size; expected 64, got {got}"
-    for name, stated, real in (
-        ("kernarg size", metadata.kernarg_segment_size, descriptor.kernarg_size),
-        ("LDS size", metadata.group_segment_fixed_size, descriptor.group_segment_fixed_size),
-        (
-            "private segment size",
-            metadata.private_segment_fixed_size,
-            descriptor.private_segment_fixed_size,
-        ),
+    lds, private = "group_segment_fixed_size", "private_segment_fixed_size"
+    for name, key, real in (
+        ("kernarg size", "kernarg_segment_size", descriptor.kernarg_size),
+        ("LDS size", lds, descriptor.group_segment_fixed_size),
+        ("private segment size", private, descriptor.private_segment_fixed_size),
     ):
-        if stated != real:
-            yield (
-                "metadata-mismatch",
-                f"{name} of metadata and descriptor differ; expected {real}, got {stated}",
-            )
-    vgprs = highest(used, VGPR_BASE, 256)
-    agprs = highest(used, AGPR_BASE, 256)
+        if (stated := getattr(metadata, key)) != real:
+            text = f"{name} of metadata and descriptor differ; expected {real}, got {stated}"
+            yield "metadata-mismatch", text
+    vgprs, agprs, sgprs, _ = used
     total = descriptor.accum_offset + agprs if agprs else vgprs
     counts = (
         (".vgpr_count", metadata.vgpr_count, total if metadata.agpr_count is not None else vgprs),
         (".agpr_count", metadata.agpr_count, agprs),
-        (".sgpr_count", metadata.sgpr_count, highest(used, SGPR_BASE, SGPR_COUNT)),
+        (".sgpr_count", metadata.sgpr_count, sgprs),
     )
     for key, stated_count, needed in counts:
         if stated_count is not None and stated_count < needed:

@@ -1,10 +1,13 @@
-"""What a static check reports: the rules with their severities, and findings."""
+"""What a static check reports: rules with severities, findings, and reports of them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 
 from netra_build.asm.objects.disassembly import Instruction
+from netra_build.core.canonical_json import Json
 
 ERROR = "error"
 WARNING = "warning"
@@ -183,28 +186,104 @@ def make_finding(
 ) -> Finding:
     """Return a finding with the rule's severity and hint."""
     entry = RULE_BY_ID[rule]
-    return Finding(
-        rule=rule,
-        severity=entry.severity,
-        kernel=kernel,
-        pc=None if instruction is None else instruction.address,
-        instruction="" if instruction is None else instruction.text,
-        message=message,
-        hint=entry.hint,
-    )
+    pc, text = (None, "") if instruction is None else (instruction.address, instruction.text)
+    return Finding(rule, entry.severity, kernel, pc, text, message, entry.hint)
 
 
 def sort_findings(findings: list[Finding]) -> tuple[Finding, ...]:
     """Return findings without repetition, by kernel, address, severity and rule."""
-    return tuple(
-        sorted(
-            set(findings),
-            key=lambda f: (
-                f.kernel,
-                -1 if f.pc is None else f.pc,
-                SEVERITIES.index(f.severity),
-                f.rule,
-                f.message,
-            ),
-        )
-    )
+
+    def place(finding: Finding) -> tuple[str, int, int, str, str]:
+        pc = -1 if finding.pc is None else finding.pc
+        severity = SEVERITIES.index(finding.severity)
+        return finding.kernel, pc, severity, finding.rule, finding.message
+
+    return tuple(sorted(set(findings), key=place))
+
+
+JSON_FORMAT = "netra-check-1"
+SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+
+
+def text_report(findings: Sequence[Finding], label: str) -> str:
+    """Return one line per finding, its hint below it, and a last line of counts."""
+    lines = []
+    for finding in findings:
+        lines.append(f"{label}: {finding.line()}")
+        if finding.hint:
+            lines.append(f"hint: {finding.hint}")
+    counts = count_by_severity(findings)
+    total = ", ".join(f"{counts[severity]} {severity}s" for severity in SEVERITIES)
+    return "\n".join([*lines, f"{label}: {total}"])
+
+
+def count_by_severity(findings: Sequence[Finding]) -> dict[str, int]:
+    """Return how many findings there are of each severity."""
+    counts = Counter(finding.severity for finding in findings)
+    return {severity: counts[severity] for severity in SEVERITIES}
+
+
+def json_report(findings: Sequence[Finding], label: str) -> Json:
+    """Return the findings as a JSON document of format ``netra-check-1``."""
+    return {
+        "format": JSON_FORMAT,
+        "object": label,
+        "counts": count_by_severity(findings),
+        "findings": [asdict(finding) for finding in findings],
+    }
+
+
+def sarif_report(findings: Sequence[Finding], label: str, version: str) -> Json:
+    """Return the findings as a SARIF 2.1.0 log; addresses are absolute in the code object."""
+    rule_index = {rule.id: number for number, rule in enumerate(RULES)}
+    return {
+        "$schema": SARIF_SCHEMA,
+        "version": "2.1.0",
+        "runs": [
+            {
+                "tool": {
+                    "driver": {
+                        "name": "netra check",
+                        "version": version,
+                        "rules": [_sarif_rule(rule) for rule in RULES],
+                    }
+                },
+                "artifacts": [{"location": {"uri": label}}],
+                "results": [
+                    _sarif_result(finding, rule_index[finding.rule], label) for finding in findings
+                ],
+            }
+        ],
+    }
+
+
+def _sarif_rule(rule: Rule) -> Json:
+    entry: dict[str, Json] = {
+        "id": rule.id,
+        "shortDescription": {"text": rule.summary},
+        "defaultConfiguration": {"level": rule.severity},
+    }
+    if rule.hint:
+        entry["help"] = {"text": rule.hint}
+    return entry
+
+
+def _sarif_result(finding: Finding, rule_index: int, label: str) -> Json:
+    physical: dict[str, Json] = {"artifactLocation": {"uri": label, "index": 0}}
+    if finding.pc is not None:
+        physical["address"] = {"absoluteAddress": finding.pc, "kind": "instruction"}
+    message = finding.message
+    if finding.instruction:
+        message = f"{message} [{finding.instruction}]"
+    return {
+        "ruleId": finding.rule,
+        "ruleIndex": rule_index,
+        "level": finding.severity,
+        "message": {"text": message},
+        "locations": [
+            {
+                "physicalLocation": physical,
+                "logicalLocations": [{"name": finding.kernel, "kind": "function"}],
+            }
+        ],
+    }

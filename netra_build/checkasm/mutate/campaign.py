@@ -6,9 +6,10 @@ Mutants are judged in this process, or in several that were started for it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from itertools import chain
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -22,8 +23,6 @@ from netra_build.checkasm.mutate.judge import Judge, Subject
 from netra_build.checkasm.mutate.mutant import (
     GUARD,
     KINDS,
-    ORDERING,
-    VALUE,
     Mutant,
     Source,
     Verdict,
@@ -124,31 +123,22 @@ def run_campaign(
         guards = list(guard_verdicts(template, place.open()))
         possible[GUARD] = len(guards)
         verdicts += guards
-    return Result(subject.name, subject.tactic, plan.seed, possible, _sorted(verdicts))
+    verdicts.sort(key=lambda one: KINDS.index(one.mutant.kind))
+    return Result(subject.name, subject.tactic, plan.seed, possible, tuple(verdicts))
 
 
 def choose_mutants(source: Source, plan: Plan) -> tuple[list[Mutant], Counter[str]]:
     """Return the mutants to judge, and how many of each kind there could be."""
-    makers: tuple[tuple[Callable[[Source], Iterator[Mutant]], Sequence[str], int | None], ...] = (
-        (ordering_mutants, ORDERING, plan.ordering_sample),
-        (_values, VALUE, plan.sample),
-    )
     chosen: list[Mutant] = []
     possible: Counter[str] = Counter()
-    for make, kinds, count in makers:
-        wanted = [one for one in make(source) if one.kind in plan.kinds and one.kind in kinds]
+    for made, count in (
+        (ordering_mutants(source), plan.ordering_sample),
+        (chain(value_mutants(source), declared_mutants(source)), plan.sample),
+    ):
+        wanted = [one for one in made if one.kind in plan.kinds]
         possible.update(one.kind for one in wanted)
         chosen += choose(wanted, len(wanted) if count is None else count, plan.seed)
     return chosen, possible
-
-
-def _values(source: Source) -> Iterator[Mutant]:
-    yield from value_mutants(source)
-    yield from declared_mutants(source)
-
-
-def _sorted(verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
-    return tuple(sorted(verdicts, key=lambda one: KINDS.index(one.mutant.kind)))
 
 
 def judge_all(
@@ -182,21 +172,7 @@ def _start(subject: Subject, place: ToolPlace) -> None:
     try:
         _OF_THIS_PROCESS.append(_open(subject, place))
     except NetraError as error:
-        _OF_THIS_PROCESS.append(_plain(error))
-
-
-def _plain(error: NetraError) -> NetraError:
-    """Return the error as one of the base classes, which can be pickled between processes."""
-    kind = next(kind for kind in type(error).__mro__ if kind.__module__ == NetraError.__module__)
-    assert issubclass(kind, NetraError)
-    return kind(
-        error.fact,
-        location=error.location,
-        expected=None if error.expected is None else str(error.expected),
-        got=None if error.got is None else str(error.got),
-        hint=error.hint,
-        detail=error.detail,
-    )
+        _OF_THIS_PROCESS.append(error)
 
 
 def _judge(mutant: Mutant) -> Verdict | NetraError:

@@ -160,8 +160,9 @@ class _Walker:
         sources = [
             _source(text, mask, state) for text, mask in zip(texts, effects.sources, strict=True)
         ]
-        carry = state.get(SCC, ANYTHING)
-        result = compute(*sources, carry) if mnemonic in _TAKES_CARRY else compute(*sources)
+        if mnemonic == "s_addc_u32":
+            sources.append(state.get(SCC, ANYTHING))
+        result = compute(*sources)
         found = {lowest(effects.destinations[0]): result}
         if effects.writes & SCC_MASK:
             found[SCC] = _condition(mnemonic, result)
@@ -213,11 +214,7 @@ def _condition(mnemonic: str, result: Value) -> Value:
     return Value(int(result.low > 0), int(result.high > 0))
 
 
-def _plus(left: Value, right: Value) -> Value:
-    return _plus_carry(left, right, NO)
-
-
-def _plus_carry(left: Value, right: Value, carry: Value) -> Value:
+def _plus(left: Value, right: Value, carry: Value = NO) -> Value:
     """Half a pointer plus a number still leads into the same argument."""
     if left.origin or right.origin:
         return Value(origin="" if left.origin and right.origin else left.origin or right.origin)
@@ -264,7 +261,7 @@ _COMPUTE: Mapping[str, Callable[..., Value]] = {
     "v_mov_b32": _same,
     "v_readfirstlane_b32": _same,
     "s_add_u32": _plus,
-    "s_addc_u32": _plus_carry,
+    "s_addc_u32": _plus,
     "v_add_u32": _plus,
     "s_mul_i32": _times,
     "s_mul_hi_u32": _high_product,
@@ -277,5 +274,4 @@ _COMPUTE: Mapping[str, Callable[..., Value]] = {
 }
 """The result interval of an instruction from those of its sources; others may give anything."""
 
-_TAKES_CARRY = ("s_addc_u32",)
 _SUMS = ("s_add_u32", "s_addc_u32")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
@@ -101,8 +101,9 @@ class Judge:
         self.subject, self.source, self.tools = subject, source, tools
         built = self._build(source.text())
         self.symbol = built.code.kernels[0].symbol
-        self._refuse_errors(STATIC, self._static_errors(built))
-        self._refuse_errors(CONFORM, self._deviations(built))
+        for check, flaws in self._at_rest():
+            if found := flaws(built):
+                raise _refused(check, self.source.name, "\n".join(found))
         self.clean = Clean(built.code, built.code.kernels[0], built.listing, source)
         self.budget = DEFAULT_BUDGET
         self.runs = tuple(self._runs(built)) if subject.tactic else ()
@@ -115,12 +116,9 @@ class Judge:
             return Verdict(mutant, ASSEMBLER, error.fact)
         if identical(self.clean.code, built.code):
             return Verdict(mutant, "", "", "the same .text, descriptor and metadata")
-        found = self._static_errors(built)
-        if found:
-            return Verdict(mutant, STATIC, found[0])
-        found = self._deviations(built)
-        if found:
-            return Verdict(mutant, CONFORM, found[0])
+        for check, flaws in self._at_rest():
+            if found := flaws(built):
+                return Verdict(mutant, check, found[0])
         check, detail = self._execute(built, self.runs)
         if check:
             return Verdict(mutant, check, detail)
@@ -142,6 +140,11 @@ class Judge:
         code = read_code_object(hsaco, self.source.name)
         return _Built(hsaco, code, parse_disassembly(text, self.source.name), text)
 
+    def _at_rest(self) -> Iterator[tuple[str, Callable[[_Built], list[str]]]]:
+        """Yield the checks that execute nothing."""
+        yield STATIC, self._static_errors
+        yield CONFORM, self._deviations
+
     @staticmethod
     def _static_errors(built: _Built) -> list[str]:
         findings = check_code_object(built.code, built.listing)
@@ -161,14 +164,6 @@ class Judge:
             for what, expected, got in facts
             if expected != got
         ]
-
-    def _refuse_errors(self, check: str, found: list[str]) -> None:
-        if found:
-            raise Refused(
-                f"{check} checks flag the unmutated kernel",
-                location=self.source.name,
-                detail="\n".join(found),
-            )
 
     # Executing
 
@@ -219,11 +214,7 @@ class Judge:
         outcome = self._launch(prepared, scenario)
         check, detail = _flaw(scenario, outcome)
         if check:
-            raise Refused(
-                f"{check} checks flag the unmutated kernel",
-                location=f"{self.source.name}: {scenario.label}",
-                detail=detail,
-            )
+            raise _refused(check, f"{self.source.name}: {scenario.label}", detail)
         groups = scenario.grid[0] * scenario.grid[1] * scenario.grid[2]
         return BUDGET_FACTOR * (outcome.report.wave_instructions // groups) + SPARE_BUDGET
 
@@ -244,6 +235,10 @@ class Judge:
         except BadInput as error:
             return MODEL, error.fact
         return "", ""
+
+
+def _refused(check: str, location: str, detail: str) -> Refused:
+    return Refused(f"{check} checks flag the unmutated kernel", location=location, detail=detail)
 
 
 def _flaw(scenario: Scenario, outcome: Outcome) -> tuple[str, str]:

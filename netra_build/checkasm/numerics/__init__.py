@@ -8,8 +8,8 @@ order:
 - ``arithmetic``: operations rounded once, results of instructions that may be one unit off, sums
   over lanes.
 - ``inputs``: how a case (``zeros``, ``subnormals``, ``largest``, ...) fills arrays.
-- ``compare``: an output and its expectation, bit by bit or within a bound.
-- ``scenario``: one launch with its expected outputs; ``Entry``, what a statement declares.
+- ``scenario``: one launch with its expected outputs, compared bit by bit or within a bound;
+  ``Entry``, what a statement declares.
 - ``online_softmax``: what the attention families share.
 - ``tactics``: the statements, a module for each family. Being declared there registers a tactic.
 - ``suite``: the launches that a tactic has to pass. It is the interface of this folder, and the

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from netra_build.checkasm.numerics.compare import Array
 from netra_build.checkasm.numerics.formats import F32, Bits, Codes, to_bf16, to_e4m3
+from netra_build.checkasm.numerics.scenario import Array
 
 Rng = np.random.Generator
 Fill = Callable[[Rng, tuple[int, ...]], Array]

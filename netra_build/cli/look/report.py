@@ -10,8 +10,7 @@ from netra_build.cli.look.recorded import recorded_view
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput
 from netra_build.core.folders import FolderFiles
-from netra_build.inspect.report.make_report import page_bytes, read_scores
-from netra_build.inspect.report.page import PAGE_START
+from netra_build.inspect.report.page import PAGE_START, page_bytes, read_scores
 from netra_build.inspect.validate.package import check_integrity
 from netra_build.release.layout import OCI_SUFFIX, SUFFIX
 from netra_build.release.oci import LAYOUT, open_package

@@ -11,7 +11,7 @@ from netra_build import __version__
 from netra_build.asm.objects.code_object import read_code_object
 from netra_build.asm.objects.disassembly import parse_disassembly
 from netra_build.checkasm.hazards.checker import MACH_BY_TARGET, check_code_object, has_errors
-from netra_build.checkasm.hazards.report import json_report, sarif_report, text_report
+from netra_build.checkasm.hazards.findings import json_report, sarif_report, text_report
 from netra_build.cli.options import Command, add_toolchain
 from netra_build.cli.places import programs_of
 from netra_build.core.canonical_json import Json, pretty_bytes

@@ -120,7 +120,7 @@ def _results(options: argparse.Namespace) -> list[Result]:
 
 
 def _put_into_document(options: argparse.Namespace, results: Sequence[Result]) -> None:
-    """Write what was found into the record, and the tables of the record into the document."""
+    """Write the results into the record, and the tables of the record into the document."""
     from netra_build.checkasm.mutate.document import read_record, rendered
 
     path, disk = Path(options.document), RealDisk()

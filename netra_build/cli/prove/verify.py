@@ -16,8 +16,7 @@ from netra_build.core.errors import BadInput, Refused
 from netra_build.core.processes import collector_paused
 from netra_build.core.terminal import table_text
 from netra_build.formats.library import Library
-from netra_build.inspect.report.make_report import page_bytes, read_scores
-from netra_build.inspect.report.page import Scores
+from netra_build.inspect.report.page import Scores, page_bytes, read_scores
 from netra_build.inspect.validate.package import Finding, Means, verify_package
 from netra_build.release.archive import Package
 from netra_build.release.environment import environment_of

@@ -21,6 +21,7 @@ Everything is returned as complete JSON; ``cli/look/diff_text.py`` and ``release
 and cut it for readers. Nothing here reads a disk: files come as mappings from name to bytes. The
 first difference of two documents, for a message, is ``core.json_difference``.
 
-May import ``core``, ``asm`` (code objects and listings), ``release`` (what a package is). Start
-with ``documents.json_changes``, then ``engines.engine_difference``.
+May import ``core``, ``asm`` (code objects and listings), ``checkasm`` (instructions and branches of
+a kernel), ``release`` (what a package is). Start with ``documents.json_changes``, then
+``engines.engine_difference``.
 """

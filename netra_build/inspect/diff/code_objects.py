@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 from netra_build.asm.objects.code_object import CodeObject, Kernel, read_code_object
-from netra_build.asm.objects.disassembly import Instruction, parse_disassembly
+from netra_build.asm.objects.disassembly import Disassembly, Instruction, parse_disassembly
 from netra_build.asm.objects.elf import Section
+from netra_build.checkasm.hazards.effects import find_form
+from netra_build.checkasm.hazards.flow import branch_target, kernel_instructions
 from netra_build.core.canonical_json import Json
 from netra_build.core.digests import sha256_hex
 from netra_build.inspect.diff.documents import Files, change_rows, renamed_pairs
@@ -16,29 +17,23 @@ from netra_build.inspect.diff.sequence import hunks_between, matched_pairs
 
 IDENTICAL = "identical"
 NOT_COMPARED = ".name", ".symbol"
-RELATIVE_BRANCHES = ("s_branch", "s_cbranch_", "s_call_b64")
 
 
 @dataclass(frozen=True)
 class CodeSide:
-    """One code object, read, with its instructions in order of address when there is a listing."""
+    """One code object, read, with its listing if there is one."""
 
     code: CodeObject
-    listing: tuple[Instruction, ...] | None = None
+    listing: Disassembly | None = None
 
     def instructions(self, kernel: Kernel) -> Sequence[Instruction] | None:
         """Return the instructions of one kernel."""
-        if self.listing is None:
-            return None
-        addresses = [instruction.address for instruction in self.listing]
-        start = bisect_left(addresses, kernel.entry_address)
-        end = bisect_left(addresses, kernel.entry_address + len(kernel.code))
-        return self.listing[start:end]
+        return None if self.listing is None else kernel_instructions(kernel, self.listing)
 
 
 def read_code_side(data: bytes, listing: str | None, location: str) -> CodeSide:
     """Read a code object and its listing, if there is one; ``BadInput`` for a damaged one."""
-    found = None if listing is None else parse_disassembly(listing, location).instructions
+    found = None if listing is None else parse_disassembly(listing, location)
     return CodeSide(read_code_object(data, location), found)
 
 
@@ -173,28 +168,22 @@ def _key(instruction: Instruction) -> Hashable:
 
 
 def _is_branch(instruction: Instruction) -> bool:
-    """Tell whether the low half of the first word is a distance; forks have other forms."""
-    name = instruction.mnemonic
-    return name.startswith(RELATIVE_BRANCHES) and not name.endswith(("_fork", "_join"))
+    """Tell whether the low half of the first word is a distance."""
+    form = find_form(instruction.mnemonic)
+    return form is not None and form.kind == "branch"
 
 
 def _target(instruction: Instruction) -> int | None:
     """Return the address that a relative branch leads to."""
-    if not _is_branch(instruction):
-        return None
-    distance = instruction.words[0] & 0xFFFF
-    distance -= (distance & 0x8000) << 1
-    return instruction.address + 4 + 4 * distance
+    return branch_target(instruction) if _is_branch(instruction) else None
 
 
 def _line(instruction: Instruction, kernel: Kernel) -> dict[str, Json]:
     target = _target(instruction)
-    text = instruction.text
-    if target is not None:
-        text = f"{text} (to {target - kernel.entry_address:#06x})"
+    place = "" if target is None else f" (to {target - kernel.entry_address:#06x})"
     return {
         "offset": instruction.address - kernel.entry_address,
-        "text": text,
+        "text": f"{instruction.text}{place}",
         "words": " ".join(f"{word:08x}" for word in instruction.words),
     }
 

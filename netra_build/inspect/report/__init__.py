@@ -15,16 +15,13 @@ In reading order:
     Positions of the boxes and lines of the drawing, from sources to the sealed product.
 ``page`` with ``page.html`` and ``page.css``
     The page: the template, its style sheet, and what they need beside the records. The page needs
-    no network, no script and no other file; equal products give equal bytes. Both texts are part
-    of the code digest of ``page``.
-``make_report``
-    The stage that makes a page in a build, with the scores that a record of mutation holds.
+    no network, no script and no other file; equal products give equal bytes. The two texts count
+    as code of ``page`` in every digest. ``page`` is also the stage that makes one in a build.
 
 Start with ``page.report_page`` and ``page.html`` side by side. Python counts, selects and
 orders; the template decides the layout.
 
 May import ``asm`` (code objects, listings), ``checkasm`` (statistics of a listing, mutation
-scores), ``formats``,
-``release`` (names of files) and ``stages`` (the digest of a seal). Jinja is loaded by
-``page.page_texts`` alone, only when a page is written.
+scores), ``formats``, ``release`` (names of files) and ``stages`` (the digest of a seal). Jinja is
+loaded by ``page.page_texts`` alone: who writes no page does not wait for it.
 """

@@ -14,6 +14,7 @@ from netra_build.asm.objects.code_object import (
     read_code_object,
 )
 from netra_build.asm.objects.disassembly import Disassembly, parse_disassembly
+from netra_build.checkasm.hazards.flow import kernel_instructions
 from netra_build.checkasm.hazards.kernel_statistics import code_of, instruction_mix, waves_per_simd
 from netra_build.core.canonical_json import parse_object
 from netra_build.core.digests import sha256_hex
@@ -181,9 +182,7 @@ def _waves(vgprs: int, sgprs: int, lds_bytes: int, work_items: int) -> tuple[int
 
 
 def _mix(kernel: Kernel, listing: Disassembly) -> dict[str, int]:
-    end = kernel.entry_address + len(kernel.code)
-    inside = tuple(i for i in listing.instructions if kernel.entry_address <= i.address < end)
-    return instruction_mix(code_of(Disassembly(inside, ())))
+    return instruction_mix(code_of(Disassembly(kernel_instructions(kernel, listing), ())))
 
 
 def _launch(row: Fields) -> Launch:

@@ -23,10 +23,9 @@ from netra_build.checkasm.numerics.arithmetic import (
     plain_square_root,
     tree64,
 )
-from netra_build.checkasm.numerics.compare import Array
 from netra_build.checkasm.numerics.formats import F32, Bits, from_bf16, round_bf16, to_bf16
 from netra_build.checkasm.numerics.inputs import Rng, bf16, floats
-from netra_build.checkasm.numerics.scenario import Asked, Entry, Scenario, Values, junk
+from netra_build.checkasm.numerics.scenario import Array, Asked, Entry, Scenario, Values, junk
 from netra_build.checkasm.numerics.tactics.gdn_recurrence import (
     DIM,
     QK_HEADS,

@@ -7,10 +7,17 @@ from itertools import pairwise
 import numpy as np
 
 from netra_build.checkasm.numerics.arithmetic import add, exponential, fma, multiply
-from netra_build.checkasm.numerics.compare import Array, Bound
 from netra_build.checkasm.numerics.formats import F32, Bits, from_bf16, round_bf16, to_bf16
 from netra_build.checkasm.numerics.inputs import Rng, bf16, floats
-from netra_build.checkasm.numerics.scenario import Asked, Entry, Scenario, Values, junk
+from netra_build.checkasm.numerics.scenario import (
+    Array,
+    Asked,
+    Bound,
+    Entry,
+    Scenario,
+    Values,
+    junk,
+)
 from netra_build.checkasm.numerics.tactics.gdn_recurrence import DIM, QK_HEADS, VALUE_HEADS, Ids
 
 CHUNK = 64

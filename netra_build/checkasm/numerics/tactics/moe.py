@@ -18,7 +18,6 @@ from netra_build.checkasm.numerics.arithmetic import (
     plain_reciprocal,
     reciprocal,
 )
-from netra_build.checkasm.numerics.compare import Array
 from netra_build.checkasm.numerics.formats import (
     F32,
     Bits,
@@ -30,7 +29,7 @@ from netra_build.checkasm.numerics.formats import (
     unshuffle_n16k16,
 )
 from netra_build.checkasm.numerics.inputs import SCALED, Rng
-from netra_build.checkasm.numerics.scenario import Asked, Entry, Scenario, Values, junk
+from netra_build.checkasm.numerics.scenario import Array, Asked, Entry, Scenario, Values, junk
 
 BLOCK = 128
 AMAX_FLOOR = np.float32(1e-10)

@@ -12,11 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from netra_build.checkasm.numerics.arithmetic import LN2, fma, plain_log2
-from netra_build.checkasm.numerics.compare import Array
 from netra_build.checkasm.numerics.formats import F32, Bits, Codes, from_bf16, from_e4m3, to_bf16
 from netra_build.checkasm.numerics.inputs import Rng, saturated
 from netra_build.checkasm.numerics.online_softmax import OnlineSoftmax, attend_prefix
 from netra_build.checkasm.numerics.scenario import (
+    Array,
     Asked,
     Entry,
     Scenario,

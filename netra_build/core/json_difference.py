@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from netra_build.core.canonical_json import Json
+from netra_build.core.errors import BadInput
 
 ABSENT = "nothing"
 MAX_SHOWN = 120
@@ -17,6 +18,16 @@ class Difference:
     pointer: str
     expected: str
     actual: str
+
+    def refusal(self, fact: str, place: str, hint: str = "") -> BadInput:
+        """Return the error that names the difference in the document at ``place``."""
+        return BadInput(
+            fact,
+            location=f"{place}#{self.pointer}" if self.pointer else place,
+            expected=self.expected,
+            got=self.actual,
+            hint=hint,
+        )
 
 
 def first_difference(expected: Json, actual: Json) -> Difference | None:
@@ -39,6 +50,13 @@ def first_difference(expected: Json, actual: Json) -> Difference | None:
             continue
         stack += [(f"{pointer}/{key}", left, right) for key, left, right in below]
     return None
+
+
+def hold_same(expected: Json, actual: Json, fact: str, place: str) -> None:
+    """Raise ``BadInput`` with ``fact`` at the first difference of a document called ``place``."""
+    difference = first_difference(expected, actual)
+    if difference is not None:
+        raise difference.refusal(fact, place)
 
 
 class _Gap:

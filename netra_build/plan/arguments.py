@@ -23,6 +23,8 @@ ARGUMENT_KEYS = (
 )
 POINTER_KEYS = ("source", "workspace_offset", "tensor")
 SOURCES = ("binding", "workspace")
+OWN_KEYS = ("tensor", "runtime_storage")
+"""What an argument of a golden kernel says for the planner alone."""
 MAX_ARGUMENTS = 32
 
 Argument = Mapping[str, Json]
@@ -141,18 +143,13 @@ def golden_arguments(
     """Return the kernargs of a golden kernel; planned temporaries point into the workspace."""
     resolved = []
     for item in artifact.objects("arguments"):
-        record = {
-            key: value
-            for key, value in item.value.items()
-            if key not in ("tensor", "runtime_storage")
-        }
+        record = {key: value for key, value in item.value.items() if key not in OWN_KEYS}
         if item.text("kind") == "pointer":
             tensor = item.child("tensor")
             name = tensor.text("name", item.text("name"))
             offset = offset_by_tensor.get(name)
-            record["source"] = "binding"
+            record["source"] = "binding" if offset is None else "workspace"
             if offset is not None:
-                record["source"] = "workspace"
                 record["workspace_offset"] = offset
         resolved.append(record)
     return tuple(resolved)

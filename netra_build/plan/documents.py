@@ -16,7 +16,6 @@ from netra_build.plan.manifest import (
     ARTIFACT_FILES,
     bindings_document,
     engine_document,
-    golden_documents,
     kernel_symbols,
     launch_document,
     source_hash,
@@ -129,7 +128,7 @@ def validation_document(plan: EnginePlan) -> dict[str, Json]:
             *(candidate_document(kernel) for kernel in plan.kernels),
             *({**candidate_document(kernel), "selected": False} for kernel in plan.candidates),
         ],
-        "golden_artifacts": golden_documents(plan),
+        "golden_artifacts": [artifact.document() for artifact in plan.golden],
         "commands": list(COMMANDS),
     }
 

@@ -53,7 +53,6 @@ class FixedRequest:
     graph_capture: bool = True
     deterministic: bool = True
     profile_names: tuple[str, ...] = ()
-    dynamic_lds_bytes: int | None = None
 
 
 def read_request(fields: Fields, known_profiles: Iterable[str]) -> FixedRequest:
@@ -64,7 +63,7 @@ def read_request(fields: Fields, known_profiles: Iterable[str]) -> FixedRequest:
         names = ", ".join(f'"{key}"' for key in missing)
         fields.refuse(f"fixed kernel lacks required attributes: {names}")
     constants = fields.child("constants")
-    return FixedRequest(
+    request = FixedRequest(
         family=fields.text("family"),
         operation=fields.text("operation"),
         constants={key: constants.integer(key, low=LOWEST) for key in constants.value},
@@ -75,8 +74,10 @@ def read_request(fields: Fields, known_profiles: Iterable[str]) -> FixedRequest:
         graph_capture=fields.boolean("graph_capture", True),
         deterministic=fields.boolean("deterministic", True),
         profile_names=_profile_names(fields, known_profiles),
-        dynamic_lds_bytes=_dynamic_lds(fields),
     )
+    fields.text("binding_scope", "per_layer")
+    fields.integer("dynamic_lds_bytes", 0, high=UINT32_MAX)
+    return request
 
 
 def _profile_names(fields: Fields, known_profiles: Iterable[str]) -> tuple[str, ...]:
@@ -90,13 +91,6 @@ def _profile_names(fields: Fields, known_profiles: Iterable[str]) -> tuple[str, 
                 hint=nearest_hint(name, known),
             )
     return names
-
-
-def _dynamic_lds(fields: Fields) -> int | None:
-    fields.text("binding_scope", "per_layer")
-    if not fields.has("dynamic_lds_bytes"):
-        return None
-    return fields.integer("dynamic_lds_bytes", high=UINT32_MAX)
 
 
 class FixedSelector:

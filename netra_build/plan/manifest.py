@@ -126,7 +126,7 @@ def engine_document(plan: EnginePlan, source_digest: str) -> dict[str, Json]:
             "version": __version__,
             "source_hash": source_digest,
         },
-        "golden_artifacts": golden_documents(plan),
+        "golden_artifacts": [artifact.document() for artifact in plan.golden],
         "artifact_files": list(ARTIFACT_FILES),
     }
 
@@ -158,11 +158,6 @@ def operation_document(plan: OperationPlan) -> dict[str, Json]:
     if plan.operation.kind == "server_fallback":
         record["external_contract"] = lower(plan.operation.attributes)
     return record
-
-
-def golden_documents(plan: EnginePlan) -> list[Json]:
-    """Return the golden artifacts as both manifest and validation plan list them."""
-    return [artifact.document() for artifact in plan.golden]
 
 
 def kernel_symbols(plan: EnginePlan) -> list[str]:

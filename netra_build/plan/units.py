@@ -79,16 +79,13 @@ class Unit:
     lock_location: str = ""
     refuses_findings: bool = True
     leader: Unit | None = None
+    is_stripped: bool = True
+    """Without its symbol table and comment."""
 
     @property
     def subject(self) -> str:
         """Tactic ids of the members, for build lines."""
         return " + ".join(member.subject for member in self.members)
-
-    @property
-    def is_stripped(self) -> bool:
-        """Tell whether the code object is stripped of its symbol table and comment."""
-        return True
 
     @property
     def hsaco_name(self) -> str:
@@ -157,10 +154,7 @@ class Unit:
 class PublishedUnit(Unit):
     """A code object in the layout of the published recipe build."""
 
-    @property
-    def is_stripped(self) -> bool:
-        """Published code objects keep their symbol table and comment."""
-        return False
+    is_stripped: bool = False
 
     @property
     def hsaco_name(self) -> str:

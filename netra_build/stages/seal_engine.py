@@ -51,14 +51,14 @@ def _kernel(symbol: str, inputs: Inputs) -> dict[str, Json]:
     }
     if f"conform:{symbol}" not in inputs:
         raise EvidenceIncomplete(f"{symbol} has no conform report")
-    row = kernel_row(symbol, digests, reports)
+    row = _kernel_row(symbol, digests, reports)
     golden = inputs.get(f"golden:{symbol}")
     if golden is not None:
         row["golden"] = parse_object(golden, symbol)
     return row
 
 
-def kernel_row(
+def _kernel_row(
     symbol: str, digests: Mapping[str, Json], reports: Mapping[str, dict[str, Json]]
 ) -> dict[str, Json]:
     """Return code identities and verdicts of one kernel; ``reports`` by name in the engine."""

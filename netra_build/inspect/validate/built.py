@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from netra_build.asm.objects.code_object import CodeObject, kernel_and_metadata, read_code_object
 from netra_build.asm.objects.metadata import KernelMetadata
-from netra_build.asm.source.closure import computational_identity, include_closure
 from netra_build.asm.tools.toolchain import Toolchain
-from netra_build.core.canonical_json import Json, parse_object, pretty_bytes
-from netra_build.core.digests import content_digest
+from netra_build.core.canonical_json import Json, canonical_bytes, parse_object, pretty_bytes
 from netra_build.core.errors import BadInput, NetraError
-from netra_build.core.json_difference import first_difference
+from netra_build.core.json_difference import hold_same
 from netra_build.formats.fields import Fields
 from netra_build.formats.launch import Launch, read_launch
 from netra_build.inspect.validate.engine_folder import (
@@ -19,24 +17,19 @@ from netra_build.inspect.validate.engine_folder import (
     golden_path,
     stem_of,
 )
-from netra_build.inspect.validate.objects import Claim, ObjectVerifier
+from netra_build.inspect.validate.objects import (
+    Claim,
+    ObjectVerifier,
+    closure_record,
+    stated_tools,
+)
 from netra_build.plan.documents import VALIDATION_PLAN
 from netra_build.plan.instances import INCLUDES
+from netra_build.stages import seal_engine
 from netra_build.stages.engine_documents import cross_assembly, equivalence_status, static_status
-from netra_build.stages.seal_engine import FORMAT, kernel_row, seal_digest
+from netra_build.stages.seal_engine import FORMAT
 
 NOT_RUN = "not_run_for_generated_symbol"
-DIGEST_KEYS = ("sha256", "blake3", "size_bytes")
-KEYS = (
-    "format",
-    "engine_id",
-    "recipe",
-    "toolchain",
-    "kernels",
-    "not_pinned",
-    "files",
-    "seal_sha256",
-)
 
 
 def check_objects(engine: EngineFolder, tools: Toolchain | None = None) -> list[str]:
@@ -211,16 +204,45 @@ def check_seal(engine: EngineFolder) -> None:
     if not engine.has(SEAL):
         return
     place, fields = engine.location(SEAL), _seal(engine)
-    document = fields.value
-    fields.close(KEYS)
-    if engine.read(SEAL) != pretty_bytes(document):
+    if engine.read(SEAL) != pretty_bytes(fields.value):
         raise BadInput("document is not canonical JSON", location=place)
     fields.word("format", (FORMAT,))
-    manifest = engine.document(MANIFEST)
-    fields.hold("engine_id", manifest["engine_id"], "seal is of another engine")
-    _check_files(engine, fields)
-    _check_kernels(engine, fields)
-    fields.hold("seal_sha256", seal_digest(document), "seal differs from its own digest")
+    files = fields.child("files")
+    for name in files.value:
+        if not engine.has(name):
+            raise BadInput(f'file "{name}" is missing', location=files.place(name))
+    derived = _derived_seal(engine, fields)
+    fields.close(derived)
+    fields.hold("engine_id", derived["engine_id"], "seal is of another engine")
+    for name, digests in derived["files"].items():
+        if name not in files.value:
+            raise BadInput("file is not in the seal", location=engine.location(name))
+        row, fact = files.child(name), f'file "{name}" differs from the seal'
+        row.close(digests)
+        for key, value in digests.items():
+            if row.get(key) != value or type(row.get(key)) is not type(value):
+                row.refuse(fact, key, expected=row.get(key), got=value)
+    ours, stated = {"kernels": derived["kernels"]}, {"kernels": fields.get("kernels")}
+    hold_same(ours, stated, "seal differs from the reports", place)
+    fields.hold("seal_sha256", derived["seal_sha256"], "seal differs from its own digest")
+
+
+def _derived_seal(engine: EngineFolder, fields: Fields) -> dict[str, Json]:
+    """Return the seal written again from the files that it covers, and what it alone says."""
+    names = [name for name in engine.names if name != SEAL and not name.endswith("/")]
+    inputs = {name: engine.read(name) for name in sorted(names)}
+    candidates = list(engine.fields(VALIDATION_PLAN).objects("candidates"))
+    symbols = [candidate.text("symbol") for candidate in candidates]
+    for candidate, symbol in zip(candidates, symbols, strict=True):
+        template, place = candidate.text("template"), candidate.place("template")
+        closure = closure_record(engine, template.removeprefix(f"{INCLUDES}/"), place)
+        inputs |= {f"closure:{symbol}": closure, f"conform:{symbol}": b""}
+    for row, symbol in zip(fields.objects("kernels"), symbols, strict=False):
+        if row.has("golden"):
+            inputs[f"golden:{symbol}"] = canonical_bytes(row.child("golden").value)
+    parameters = {"symbols": symbols, **{key: fields.get(key) for key in ("recipe", "not_pinned")}}
+    tools = stated_tools(fields.child("toolchain").value)
+    return parse_object(seal_engine.run(inputs, parameters, tools)["seal"], SEAL)
 
 
 def _seal(engine: EngineFolder) -> Fields:
@@ -238,56 +260,3 @@ def altered_file(engine: EngineFolder) -> str:
     except NetraError:
         return ""
     return ""
-
-
-def _check_files(engine: EngineFolder, fields: Fields) -> None:
-    """Compare every file with its digests, and the list with the folder."""
-    files = fields.child("files")
-    for name in files.value:
-        if not engine.has(name):
-            raise BadInput(f'file "{name}" is missing', location=files.place(name))
-        row = files.child(name)
-        row.close(DIGEST_KEYS)
-        digest = content_digest(engine.read(name))
-        actual = (digest.sha256, digest.blake3, digest.size_bytes)
-        for key, value in zip(DIGEST_KEYS, actual, strict=True):
-            if row.get(key) != value or type(row.get(key)) is not type(value):
-                row.refuse(
-                    f'file "{name}" differs from the seal', key, expected=row.get(key), got=value
-                )
-    for name in sorted(engine.names):
-        if name not in files.value and name != SEAL and not name.endswith("/"):
-            raise BadInput("file is not in the seal", location=engine.location(name))
-
-
-def _check_kernels(engine: EngineFolder, fields: Fields) -> None:
-    """Derive code identities and verdicts of every kernel from its files."""
-    candidates = list(engine.fields(VALIDATION_PLAN).objects("candidates"))
-    derived = [_derived_row(engine, candidate) for candidate in candidates]
-    stated: list[Json] = []
-    for row in fields.objects("kernels"):
-        known = {key: value for key, value in row.value.items() if key != "golden"}
-        stated.append(known)
-    difference = first_difference(derived, stated)
-    if difference is not None:
-        raise BadInput(
-            "seal differs from the reports",
-            location=f"{fields.place('kernels')}{difference.pointer}",
-            expected=difference.expected,
-            got=difference.actual,
-        )
-
-
-def _derived_row(engine: EngineFolder, candidate: Fields) -> dict[str, Json]:
-    symbol = candidate.text("symbol")
-    template = candidate.text("template").removeprefix(f"{INCLUDES}/")
-    closure = include_closure(
-        template, lambda name: engine.read(f"{INCLUDES}/{name}"), candidate.place("template")
-    )
-    digests = {
-        "source_closure_sha256": closure.source_closure_sha256,
-        "computational_identity": computational_identity(closure),
-    }
-    names = [f"metadata/{symbol}.{kind}.json" for kind in ("equivalence", "checks", "numerics")]
-    reports = {name: engine.document(name) for name in names if engine.has(name)}
-    return kernel_row(symbol, digests, reports)

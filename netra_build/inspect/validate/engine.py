@@ -41,28 +41,10 @@ from netra_build.plan.manifest import (
 )
 
 ENGINE_KEYS = (
-    "format_version",
-    "engine_id",
-    "target",
-    "wave_size",
-    "required_rocm",
-    "model_configuration_hash",
-    "checkpoint_hash",
-    "deployment_guards",
-    "tensor_parallel",
-    "profiles",
-    "operations",
-    "selected_tactics",
-    "kernel_symbols",
-    "workspace_bytes",
-    "fallbacks",
-    "layout_plan",
-    "graph_recipe",
-    "memory_plan",
-    "validation_status",
-    "compiler",
-    "golden_artifacts",
-    "artifact_files",
+    "format_version engine_id target wave_size required_rocm model_configuration_hash "
+    "checkpoint_hash deployment_guards tensor_parallel profiles operations selected_tactics "
+    "kernel_symbols workspace_bytes fallbacks layout_plan graph_recipe memory_plan "
+    "validation_status compiler golden_artifacts artifact_files"
 )
 RECORD_ONLY = ("id", "artifact_kind", *FixedContract.outside)
 """Keys of a contract record that are no part of its identity (a golden symbol is)."""
@@ -157,7 +139,7 @@ def _check_manifest(engine: EngineFolder, manifest: Fields, library: Library) ->
     ):
         manifest.hold(key, value, f'"{key}" has another value')
     manifest.close(ENGINE_KEYS)
-    for key in ENGINE_KEYS:
+    for key in ENGINE_KEYS.split():
         manifest.get(key)
     for name in ARTIFACT_FILES:
         if not engine.has(name):

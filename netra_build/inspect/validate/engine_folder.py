@@ -15,7 +15,7 @@ from netra_build.core.canonical_json import Json, parse_object, plain_canonical_
 from netra_build.core.digests import sha256_hex
 from netra_build.core.disk import Disk, confined_path
 from netra_build.core.errors import BadInput
-from netra_build.core.json_difference import first_difference
+from netra_build.core.json_difference import hold_same
 from netra_build.core.stamps import entries_below
 from netra_build.formats.fields import Fields
 from netra_build.formats.models.golden_operation import read_hsaco_name
@@ -108,14 +108,7 @@ class EngineFolder:
         expected, stated = parse_object(derived, place), self.document(name)
         if "resources" in expected and "equivalence" in stated:
             expected["equivalence"] = stated["equivalence"]  # as published: the report once more
-        difference = first_difference(expected, stated)
-        if difference is not None:
-            raise BadInput(
-                fact,
-                location=f"{place}#{difference.pointer}",
-                expected=difference.expected,
-                got=difference.actual,
-            )
+        hold_same(expected, stated, fact, place)
 
     def replace(self, name: str, data: bytes) -> None:
         """Write one file of the directory, whole or not at all."""

@@ -9,6 +9,7 @@ from typing import Protocol
 from netra_build.asm.objects.code_object import CodeObject, read_code_object
 from netra_build.asm.objects.notes_text import notes_text
 from netra_build.asm.objects.rewrite import strip
+from netra_build.asm.source.closure import computational_identity, include_closure
 from netra_build.asm.tools.programs import AssemblyFailed
 from netra_build.asm.tools.toolchain import Toolchain
 from netra_build.core.canonical_json import Json, canonical_bytes
@@ -247,6 +248,33 @@ class ObjectVerifier:
         except UnicodeDecodeError:
             raise BadInput("listing is not UTF-8", location=self.files.location(name)) from None
         return data
+
+
+@dataclass(frozen=True)
+class _Stated:
+    """Stands for the tool chain that a product names."""
+
+    stated: Mapping[str, str]
+
+    def identity(self) -> dict[str, str]:
+        """Return what is stated."""
+        return dict(self.stated)
+
+
+def stated_tools(stated: Mapping[str, str]) -> Toolchain:
+    """Return what stages that write products take for the tool chain of this identity."""
+    return _Stated(stated)  # type: ignore[return-value]
+
+
+def closure_record(files: Files, template: str, location: str) -> bytes:
+    """Return the identities of what a template reaches, as records of builds state them."""
+    closure = include_closure(template, lambda name: files.read(f"{INCLUDES}/{name}"), location)
+    return canonical_bytes(
+        {
+            "source_closure_sha256": closure.source_closure_sha256,
+            "computational_identity": computational_identity(closure),
+        }
+    )
 
 
 def _golden_source(claim: Claim) -> str:

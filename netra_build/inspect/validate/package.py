@@ -11,7 +11,7 @@ from netra_build.core.canonical_json import Json, parse_object
 from netra_build.core.digests import sha256_hex
 from netra_build.core.disk import Disk, sealed_folder
 from netra_build.core.errors import BadInput, NetraError, Refused, ToolchainFailed
-from netra_build.core.json_difference import first_difference
+from netra_build.core.json_difference import hold_same
 from netra_build.formats.library import Library
 from netra_build.inspect.validate.engine import ValidationOptions, verify_engine
 from netra_build.inspect.validate.result import verify_result
@@ -37,6 +37,7 @@ from netra_build.release.sbom import sbom_bytes
 INCLUDES = "generated/includes/"
 SBOM_MODULE = "netra_build.release.sbom"
 ROLES = ("assembler", "linker", "disassembler")
+FACT = "claim differs from the content"
 
 
 @dataclass(frozen=True)
@@ -97,36 +98,26 @@ def verify_package(package: Package, location: str, means: Means) -> list[Findin
 
     Raises ``Refused`` with the first false statement, ``BadInput`` for files that cannot be read.
     """
-    findings = [_signature(package, location, means)]
+    return list(_findings(package, location, means))
+
+
+def _findings(package: Package, location: str, means: Means) -> Iterator[Finding]:
+    yield _signature(package, location, means)
     record, origin = check_integrity(package, location)
     count = len(package.files)
-    findings.append(Finding("digests", True, f"{count} files, by {RECORD} and {PROVENANCE}"))
-    findings += _product(package, origin, location, means)
+    yield Finding("digests", True, f"{count} files, by {RECORD} and {PROVENANCE}")
+    yield from _product(package, origin, location, means)
     with read_as_ours(location):
-        _claims(package, record, origin, location)
-        bill = _bill(package, origin, location)
-        sources = _sources(package, origin, location)
-    verdicts = record["verdicts"]
-    findings.append(
-        Finding(
-            "claims",
-            True,
-            f"{len(record['kernels'])} kernels: equivalence {verdicts['equivalence']}, "
-            f"static checks {verdicts['static_checks']}",
-        )
+        yield _claims(package, record, origin, location)
+        yield _bill(package, origin, location)
+        yield _sources(package, origin, location)
+    numerics = record["verdicts"]["numerics"]
+    detail = (
+        f"{numerics['verdict']} by its reports (scope {numerics['scope']}, "
+        f"{numerics['kernels_run']} of {numerics['kernels']} kernels); not run again"
     )
-    findings += [bill, sources]
-    numerics = verdicts["numerics"]
-    findings.append(
-        Finding(
-            "numerics",
-            False,
-            f"{numerics['verdict']} by its reports (scope {numerics['scope']}, "
-            f"{numerics['kernels_run']} of {numerics['kernels']} kernels); not run again",
-        )
-    )
-    findings.append(Finding("hardware", False, "no release states anything about hardware"))
-    return findings
+    yield Finding("numerics", False, detail)
+    yield Finding("hardware", False, "no release states anything about hardware")
 
 
 def _hold(files: Mapping[str, bytes], digests: Mapping[str, str], by: str, location: str) -> None:
@@ -229,15 +220,21 @@ def _without(text: str, folder: str) -> str:
     return text.replace(f"{folder}/", "") if folder else text
 
 
-def _claims(package: Package, record: Mapping[str, Json], origin: Origin, location: str) -> None:
+def _claims(package: Package, record: Mapping[str, Json], origin: Origin, location: str) -> Finding:
     """Write the record again from the content, compare it, and check the release conditions."""
     content = {name: data for name, data in package.files.items() if name not in WRITTEN_LAST}
     with _refusal(f"{location}/", ""):
         derived = release_record(content, origin, record["archive"])
         if derived["toolchain"] != origin.toolchain:
             raise BadInput("tool chain is not the one of the product", location=PROVENANCE)
-        _same(derived, record, RECORD)
+        hold_same(derived, record, FACT, RECORD)
         refuse_unready(content, origin, record)
+    verdicts = record["verdicts"]
+    detail = (
+        f"{len(record['kernels'])} kernels: equivalence {verdicts['equivalence']}, "
+        f"static checks {verdicts['static_checks']}"
+    )
+    return Finding("claims", True, detail)
 
 
 def _bill(package: Package, origin: Origin, location: str) -> Finding:
@@ -251,19 +248,8 @@ def _bill(package: Package, origin: Origin, location: str) -> Finding:
     bare = {name: data for name, data in package.files.items() if name not in apart}
     with _refusal(f"{location}/", ""):
         derived = parse_object(sbom_bytes(bare, origin), SBOM)
-        _same(derived, parse_object(package.files[SBOM], SBOM), SBOM)
+        hold_same(derived, parse_object(package.files[SBOM], SBOM), FACT, SBOM)
     return Finding("bill of materials", True, "written again from content and provenance")
-
-
-def _same(derived: Json, stated: Json, name: str) -> None:
-    difference = first_difference(derived, stated)
-    if difference is not None:
-        raise BadInput(
-            "claim differs from the content",
-            location=f"{name}#{difference.pointer}",
-            expected=difference.expected,
-            got=difference.actual,
-        )
 
 
 def _sources(package: Package, origin: Origin, location: str) -> Finding:

@@ -62,14 +62,8 @@ def check_against_library(engine: EngineFolder, library: Library, *, strict: boo
         if lie.name not in OPTION_DOCUMENTS:
             break
     lie = max(lies, key=lambda item: item.position)
-    pointer = f"#{lie.difference.pointer}" if lie.difference.pointer else ""
-    raise BadInput(
-        "content differs from what the graph and the library give",
-        location=engine.location(lie.name) + pointer,
-        expected=lie.difference.expected,
-        got=lie.difference.actual,
-        hint=HINT,
-    )
+    fact = "content differs from what the graph and the library give"
+    raise lie.difference.refusal(fact, engine.location(lie.name), HINT)
 
 
 def _plans_or_refusal(engine: EngineFolder, library: Library, strict: bool) -> Iterator[EnginePlan]:

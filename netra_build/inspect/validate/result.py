@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from netra_build.asm.source.closure import computational_identity, include_closure
 from netra_build.asm.tools.toolchain import Toolchain
-from netra_build.core.canonical_json import Json, canonical_bytes, parse_object
+from netra_build.core.canonical_json import Json, parse_object
 from netra_build.core.errors import BadInput
-from netra_build.core.json_difference import first_difference
+from netra_build.core.json_difference import hold_same
 from netra_build.formats.fields import Fields
-from netra_build.inspect.validate.objects import Claim, ObjectVerifier
+from netra_build.inspect.validate.objects import Claim, ObjectVerifier, closure_record, stated_tools
 from netra_build.plan.instances import INCLUDES
 from netra_build.release.kernels import RESULT, KernelRow, kernel_rows, read_as_ours
 from netra_build.release.layout import CODE_OBJECTS
@@ -41,7 +40,7 @@ def verify_result(files: Mapping[str, bytes], tools: Toolchain | None) -> list[s
             claims = _claims(artifact, own, parse_object(files[f"{stem}.json"], f"{stem}.json"))
             verifier.verify(artifact["name"], claims, artifact["locked_text_sha256"])
         product.refuse_unnamed()
-        _check_document(files, rows)
+        _check_document(product, rows)
     return verifier.unverified
 
 
@@ -101,19 +100,9 @@ def _claims(
     ]
 
 
-@dataclass(frozen=True)
-class _Stated:
-    """Takes the place of the tool chain that the product names."""
-
-    stated: Mapping[str, str]
-
-    def identity(self) -> dict[str, str]:
-        """Return what is stated."""
-        return dict(self.stated)
-
-
-def _check_document(files: Mapping[str, bytes], rows: list[KernelRow]) -> None:
+def _check_document(product: _Product, rows: list[KernelRow]) -> None:
     """Write ``build-result.json`` again from the files that it lists."""
+    files = product.files
     stated = parse_object(files[RESULT], RESULT)
     inputs = dict(files)
     del inputs[RESULT]
@@ -121,7 +110,9 @@ def _check_document(files: Mapping[str, bytes], rows: list[KernelRow]) -> None:
         inputs[f"conform:{artifact['name']}"] = b""
         for member in artifact["members"]:
             row = next(row for row in rows if row.source == member["source"])
-            inputs[f"closure:{member['name']}"] = _closure(files, row)
+            inputs[f"closure:{member['name']}"] = closure_record(
+                product, row.includes[0], row.source
+            )
     artifacts = [
         {
             "name": artifact["name"],
@@ -134,29 +125,7 @@ def _check_document(files: Mapping[str, bytes], rows: list[KernelRow]) -> None:
     ]
     described = build_result.describe(inputs, {"artifacts": artifacts}, None)
     given = {"deployment": stated["deployment"]}
-    written = build_result.join_parts(described, given, _as_tools(stated["toolchain"]))["result"]
-    difference = first_difference(parse_object(written, RESULT), stated)
-    if difference is not None:
-        raise BadInput(
-            "record differs from the files",
-            location=f"{RESULT}#{difference.pointer}",
-            expected=difference.expected,
-            got=difference.actual,
-        )
+    written = build_result.join_parts(described, given, stated_tools(stated["toolchain"]))["result"]
+    hold_same(parse_object(written, RESULT), stated, "record differs from the files", RESULT)
     if written != files[RESULT]:
         raise BadInput("document is not written canonically", location=RESULT)
-
-
-def _as_tools(stated: Mapping[str, str]) -> Toolchain:
-    return _Stated(stated)  # type: ignore[return-value]
-
-
-def _closure(files: Mapping[str, bytes], row: KernelRow) -> bytes:
-    template = row.includes[0]
-    closure = include_closure(template, lambda name: files[f"{INCLUDES}/{name}"], row.source)
-    return canonical_bytes(
-        {
-            "source_closure_sha256": closure.source_closure_sha256,
-            "computational_identity": computational_identity(closure),
-        }
-    )

@@ -54,6 +54,20 @@ def test_a_recipe_gives_a_whole_engine(tmp_path, capsys):
     )
 
 
+def test_a_text_that_differs_from_its_lock_is_named_by_the_line_of_the_recipe(tmp_path, capsys):
+    library = tmp_path / "library"
+    shutil.copytree(ROOT / "tests/data/plugin/library", library)
+    shutil.copytree(ROOT / "schemas", library / "schemas")
+    recipe = library / "recipes/objects.yaml"
+    locked = f"  - name: both\n    locked_text_sha256: '{'1' * 64}'"
+    recipe.write_text(recipe.read_text().replace("  - name: both", locked))
+    words = ["rebuild", "objects", "--library-root", str(library), "--out", str(tmp_path / "out")]
+    assert main(words) == 1
+    assert capsys.readouterr().err.startswith(
+        'netra: recipes/objects.yaml:6: text of "both" differs from its lock; expected 1111'
+    )
+
+
 def test_what_is_neither_is_an_unknown_recipe(tmp_path, capsys):
     library = tmp_path / "library"
     shutil.copytree(ROOT / "tests/data/plugin/library", library)

@@ -13,6 +13,7 @@ from dataclasses import fields, is_dataclass
 from enum import Enum
 from json.encoder import encode_basestring
 from pathlib import PurePath
+from types import MappingProxyType
 from typing import Any, NoReturn, cast
 
 from netra_build.core.digests import sha256_hex
@@ -35,8 +36,8 @@ def lower(value: object) -> Json:
     kind = type(value)  # plain values are nearly all there is, and the exact type is cheap
     if kind is str or kind is int or value is None or kind is bool or kind is float:
         return value
-    if kind is dict:
-        pairs = cast(dict[object, object], value).items()
+    if kind is dict or kind is MappingProxyType:  # the second for what records hold read-only
+        pairs = cast(Mapping[object, object], value).items()
         return {k if type(k) is str else str(lower(k)): lower(item) for k, item in pairs}
     if kind is list or kind is tuple:
         return [lower(item) for item in cast(list[object], value)]

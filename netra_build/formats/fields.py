@@ -64,7 +64,9 @@ class Fields:
 
     def place(self, *keys: str | int) -> str:
         """Return the location of this object, or of what stands below its ``keys``."""
-        whole = "".join([self.pointer, *(f"/{escape_pointer(str(key))}" for key in keys)])
+        whole = self.pointer
+        for key in keys:
+            whole += f"/{escape_pointer(str(key))}"
         return f"{self.location}#{whole}" if whole else self.location
 
     def refuse(self, fact: str, *keys: str | int, **details: Any) -> NoReturn:

@@ -140,21 +140,20 @@ def normalised_text(text: str) -> str:
     kept = []
     in_debug = False
     for line in text.splitlines():
-        stripped = line.strip()
-        if stripped.startswith(".section"):
-            words = stripped.split(None, 1)
-            in_debug = len(words) > 1 and words[1].lstrip('"').startswith(".debug")
-        if in_debug or stripped.startswith(_DROPPED_PREFIXES):
+        code = line.strip()
+        if code.startswith("."):
+            if code.startswith(".section"):
+                words = code.split(None, 1)
+                in_debug = len(words) > 1 and words[1].lstrip('"').startswith(".debug")
+            elif code.startswith(_DROPPED_PREFIXES):
+                continue
+        if in_debug:
             continue
-        code = _code(stripped)
+        if ";" in code or "//" in code:
+            code = code.partition("//")[0].partition(";")[0]
         if code:
-            kept.append(code)
-    return "\n".join(kept) + "\n"
-
-
-def _code(line: str) -> str:
-    """Return a line without its comment, its blanks collapsed."""
-    return " ".join(line.partition("//")[0].partition(";")[0].split())
+            kept.append(" ".join(code.split()))
+    return "\n".join(filter(None, kept)) + "\n"
 
 
 def _numbered(pattern: re.Pattern[str], text: str) -> Iterator[tuple[int, re.Match[str]]]:

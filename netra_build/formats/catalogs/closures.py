@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
+from itertools import chain
 
 from netra_build.asm.source.includes import (
     INCLUDE,
@@ -141,6 +142,9 @@ class Closures:
             for name, file in files.items()
             if name not in self._straight
         }
+        if self._straight.issuperset(chain.from_iterable(included.values())):
+            self._straight.update(included)
+            return
         try:
             TopologicalSorter(included).prepare()
             self._straight.update(included)

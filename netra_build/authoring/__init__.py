@@ -10,7 +10,7 @@
 
 A tactic that is laid out builds and passes its checks before anything in it is edited. Which
 kernel is laid out can be seen in ``templates/kernel.s.tmpl``; what may be asked for, and what is
-refused, in ``plan_skeleton``. Files are written by ``cli/author/new_tactic.py``, all or none,
+refused, in ``plan_skeleton``. Files are written by ``cli/author/tactics.py``, all or none,
 after the golden source was assembled.
 
 May import ``core`` and ``formats``; nothing here touches an assembler or a library's files.

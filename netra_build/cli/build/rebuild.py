@@ -205,7 +205,7 @@ def _remember(
     try:
         write_manifest(RealDisk(), build, request, finished)
     except NetraError:
-        return  # a disk that is full or read-only: the next build_fully builds again
+        return  # a disk that is full or read-only: the next run builds again
 
 
 REBUILD = Command(

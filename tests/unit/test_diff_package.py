@@ -10,7 +10,8 @@ import pytest
 from release_product import content, origin, product, sha256
 from report_samples import LISTING, OBJECT
 
-from netra_build.cli.look.release_notes import notes, summary
+from netra_build.cli.look.diff import notes
+from netra_build.cli.look.diff_text import summary
 from netra_build.cli.main import main
 from netra_build.inspect.diff.package import PackageSide, package_difference
 from netra_build.release.archive import Package, settings, write_archive

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -13,9 +13,8 @@ from netra_build.asm.objects.code_object import kernel_and_metadata, read_code_o
 from netra_build.asm.objects.disassembly import Disassembly, parse_disassembly
 from netra_build.asm.objects.metadata import KernelMetadata
 from netra_build.asm.tools.toolchain import Toolchain
-from netra_build.build.graph.actions import Graph, Root
-from netra_build.build.run.execution import Execution, Folders
-from netra_build.build.run.executor import run_graph
+from netra_build.build.graph.actions import Graph, Root, check_graph
+from netra_build.build.run.executor import built_files
 from netra_build.chains import made_actions
 from netra_build.checkasm.hazards.kernel_statistics import (
     MIX,
@@ -29,7 +28,6 @@ from netra_build.checkasm.hazards.kernel_statistics import (
 from netra_build.cli.author.kernel_minimums import SHAPE_BY_TACTIC, MatrixWork, matrix_work
 from netra_build.cli.options import add_library_root, add_toolchain
 from netra_build.cli.places import library_of, toolchain_of
-from netra_build.core.disk import RealDisk, sealed_folder
 from netra_build.core.templates import texts_in
 from netra_build.formats.catalogs.catalog import load_catalog
 from netra_build.formats.evidence import evidence_of
@@ -43,20 +41,8 @@ from netra_build.plan.units import Unit
 HELP = "print the static resource table of every kernel, or write it to docs/kernels.md"
 DOCUMENT = "docs/kernels.md"
 TEMPLATES = f"kernels/{TARGET}/templates"
-
-
 _SIZES = ("VGPR", "AGPR", "SGPR", "LDS", "work-items")
-_RESOURCES = [
-    "kernel",
-    "VGPR",
-    "AGPR",
-    "SGPR",
-    "LDS",
-    "work-items",
-    "waves",
-    "maturity",
-    "evidence",
-]
+_RESOURCES = ("kernel", *_SIZES, "waves", "maturity", "evidence")
 _INSTRUCTIONS = ("kernel", "all", *MIX, "16-byte share", "narrow")
 _MATRICES = ("kernel", "shape", "issued", "least", "ratio", "why")
 
@@ -104,9 +90,7 @@ def kernels_text(library: Library, tools: Toolchain) -> str:
     texts = texts_in(Path(__file__).parent)
     return texts.get_template("kernels.md").render(
         resources=table(_RESOURCES, map(_resource_row, facts)),
-        instructions=table(
-            ("kernel", "all", *MIX, "16-byte share", "narrow"), map(_mix_row, facts)
-        ),
+        instructions=table(_INSTRUCTIONS, map(_mix_row, facts)),
         matrices=table(_MATRICES, _matrix_rows(facts)),
         formulas=_formulas(facts),
         templates=_templates(library),
@@ -121,27 +105,24 @@ def kernel_facts(library: Library, tools: Toolchain) -> list[KernelFacts]:
         unit
         for tactic in catalog.tactics
         if golden_sources(library, tactic_id(tactic))
-        for unit in tactic_units(library, tactic, Root.WORK, gate=False)
+        for unit in tactic_units(library, tactic, Root.OUT, gate=False)
     ]
     actions = tuple(action for unit in units for action in made_actions(unit))
-    with sealed_folder() as work:
-        folders = Folders({Root.SOURCE: library.root, Root.WORK: work})
-        execution = Execution(Graph("kernels", actions), folders, RealDisk(), tools)
-        run_graph(execution)
-        facts = [_facts(library, unit, folders) for unit in units]
+    graph = Graph("kernels", actions)
+    check_graph(graph)
+    files = built_files(graph, library.root, tools)
+    facts = [_facts(library, unit, files) for unit in units]
     return sorted(facts, key=lambda item: item.label)
 
 
-def _facts(library: Library, unit: Unit, folders: Folders) -> KernelFacts:
+def _facts(library: Library, unit: Unit, files: Mapping[str, bytes]) -> KernelFacts:
     member = unit.members[0]
     golden = member.golden
     if golden is None:
         raise ValueError(f"{unit.name} has no golden source")
-    disk = RealDisk()
-    code = read_code_object(disk.read_bytes(folders.path(unit.hsaco)), unit.name)
+    code = read_code_object(files[unit.hsaco.name], unit.name)
     _, metadata = kernel_and_metadata(code, member.symbol, unit.name)
-    listed = disk.read_bytes(folders.path(unit.metadata(".dis"))).decode()
-    listing = parse_disassembly(listed, unit.name)
+    listing = parse_disassembly(files[unit.metadata(".dis").name].decode(), unit.name)
     return KernelFacts(
         golden=golden,
         maturity=member.instance.tactic.maturity,
@@ -214,10 +195,15 @@ def ratio_text(ratio: Fraction) -> str:
 def _formulas(facts: Iterable[KernelFacts]) -> str:
     tactics = sorted({item.golden.tactic for item in facts if item.work is not None})
     rows = [
-        (f"`{tactic}`", product.what, f"`{product.mnemonic}`", f"`{product.formula}`", passes)
+        (
+            f"`{tactic}`",
+            product.what,
+            f"`{product.mnemonic}`",
+            f"`{product.formula}`",
+            product.passes,
+        )
         for tactic in tactics
         for product in SHAPE_BY_TACTIC[tactic].products
-        for passes in (product.passes,)
     ]
     return table(("tactic", "product", "instruction", "least of one pass", "passes"), rows)
 

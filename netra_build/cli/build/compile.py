@@ -47,13 +47,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_library_root(parser, "else searched around the input")
 
 
+@collector_paused()
 def run(options: argparse.Namespace) -> int:
     """Compile and print the engine's id as one JSON line."""
-    with collector_paused():
-        return _run(options)
-
-
-def _run(options: argparse.Namespace) -> int:
     refuse_other_target(options)
     disk, root = RealDisk(), options.golden_artifact_root
     library = library_of(options, beside=options.model)

@@ -3,9 +3,9 @@
 ``inspect_engine``
     ``inspect``, ``explain`` and ``list-tactics``: one engine directory, code object or library, as
     tables and trees or as its own JSON.
-``diff``, with ``diff_text`` and ``release_notes``
+``diff``, with ``diff_text`` and ``release_notes.md``
     Two engines, releases, code objects or catalogs. ``inspect/diff`` finds every difference and
-    returns it as JSON; the two others select and cut it for readers, as text and as Markdown.
+    returns it as JSON; it is selected and cut for readers here, as text and as release notes.
 ``recorded``
     The recorded requests of a build folder, planned again from the present files.
     ``graph`` and ``report`` use it, and ``why``, which is defined there: why a file was last made,

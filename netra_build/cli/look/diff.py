@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from netra_build.cli.look.diff_text import difference_text
-from netra_build.cli.look.release_notes import notes
+from netra_build.cli.look.diff_text import (
+    WORDS,
+    difference_text,
+    source_rows,
+    summary,
+    why_text,
+)
 from netra_build.cli.options import add_toolchain
 from netra_build.cli.places import programs_of
 from netra_build.core.canonical_json import Json, canonical_text, parse_object
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import EXIT_DONE, EXIT_REFUSED, BadInput
 from netra_build.core.folders import FolderFiles
+from netra_build.core.templates import texts_in
 from netra_build.formats.vocabulary import FORMAT_CATALOG
 from netra_build.inspect.diff.code_objects import code_difference, read_code_side
 from netra_build.inspect.diff.engines import MANIFEST, catalog_difference, engine_difference
@@ -25,6 +31,9 @@ HELP = "say how two engines, releases, code objects or tactic catalogs differ"
 FORMAT = "netra-difference-1"
 ENGINE, CODE, CATALOG = "an engine directory", "a code object", "a tactic catalog"
 RELEASE = "a release package"
+MOST_NOTED = 60
+MOST_LINES = 24
+"""How many rows of a table, and lines of code, release notes show."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -138,3 +147,62 @@ def _compare_catalogs(options: argparse.Namespace) -> dict[str, Json]:
         parse_object(RealDisk().read_bytes(path), str(path)) for path in (options.old, options.new)
     )
     return catalog_difference(old, new)
+
+
+def notes(difference: Mapping[str, Json]) -> str:
+    """Return release notes in Markdown, with a final newline."""
+    texts = texts_in(Path(__file__).parent)
+    texts.filters |= {"span": _span, "plain": _plain, "why_text": why_text}
+    texts.filters |= {"hunk_lines": _hunk_lines}
+    names = difference["name"]
+    return texts.get_template("release_notes.md").render(
+        all=difference,
+        title=names[1] if names[0] == names[1] else f"{names[0]} to {names[1]}",
+        summary=summary(difference),
+        kernels=[row for row in difference["kernels"] if row["verdict"] != "unchanged"],
+        texts=_texts(difference["kernels"]),
+        sources=source_rows(difference),
+        words=WORDS,
+        most=MOST_NOTED,
+    )
+
+
+def _texts(kernels: Iterable[Mapping[str, Json]]) -> list[tuple[str, Json]]:
+    """Return symbol and text of the kernels whose instructions differ, each pair once."""
+    found: dict[tuple[str, str], tuple[str, Json]] = {}
+    for row in kernels:
+        text = row["difference"]["text"] if row["difference"] else None
+        if text is not None:
+            found.setdefault((row["old_symbol"], row["new_symbol"]), (row["new_symbol"], text))
+    return list(found.values())
+
+
+def _hunk_lines(found: Sequence[Mapping[str, Json]]) -> list[str]:
+    """Return instructions as an indented block, which their text cannot end."""
+    lines = [
+        f"    {sign} {line['offset']:#06x}  {_visible(line['text'])}"
+        for hunk in found
+        for sign, side in (("-", "removed"), ("+", "added"))
+        for line in hunk[side]
+    ]
+    more = len(lines) - MOST_LINES
+    return [*lines[:MOST_LINES], *([f"    {more} more lines"] if more > 0 else [])]
+
+
+def _span(text: str) -> str:
+    """Return a text as a code span, which the text cannot end."""
+    return f"`{_visible(str(text)).replace('`', chr(39)).replace('|', chr(92) + '|')}`"
+
+
+def _plain(text: str) -> str:
+    """Return a text without characters that Markdown or HTML interprets."""
+    shown = _visible(text)
+    return "".join(f"\\{c}" if c in "\\`*_{}[]<>#|&!" else c for c in shown)
+
+
+def _visible(text: str) -> str:
+    """Return a text, cut when very long, without characters that hide or break lines."""
+    cut = text if len(text) <= 200 else f"{text[:200]}..."
+    if cut.isprintable():
+        return cut
+    return "".join(c if c.isprintable() else f"\\u{{{ord(c):x}}}" for c in cut)

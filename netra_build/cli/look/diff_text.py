@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 
-from netra_build.cli.look.release_notes import WORDS, source_rows, summary, why_text
 from netra_build.core.canonical_json import Json
 from netra_build.core.terminal import table_text
 
@@ -21,6 +20,23 @@ CONSEQUENCES = (
     "validation_plan.json",
 )
 """Documents derived from the others; their changes are only counted unless all are shown."""
+SAME_CODE = ("unchanged", "renamed")
+WORDS = {
+    "unchanged": "unchanged",
+    "renamed": "same code under a new hash",
+    "text_differs": "other machine code",
+    "descriptor_differs": "other kernel descriptor",
+    "metadata_differs": "other metadata",
+    "added": "added",
+    "removed": "removed",
+    "not_built": "not built",
+}
+SUMMARY_WORDS = (
+    ("renamed", "under a new hash alone"),
+    ("added", "new"),
+    ("removed", "gone"),
+    ("unchanged", "unchanged"),
+)
 
 
 def difference_text(difference: Mapping[str, Json], *, show_all: bool = False) -> str:
@@ -28,7 +44,7 @@ def difference_text(difference: Mapping[str, Json], *, show_all: bool = False) -
 
     Without ``show_all`` long lists are cut and values that differ in hashes alone are counted.
     """
-    writer = _Writer(show_all)
+    writer = Writer(show_all)
     {
         "engine": writer.engine,
         "code object": writer.code,
@@ -43,14 +59,7 @@ def difference_text(difference: Mapping[str, Json], *, show_all: bool = False) -
     return "\n\n".join(writer.blocks)
 
 
-def change_table(title: str, changes: Sequence[Mapping[str, Json]]) -> str:
-    """Return every one of some changes of a document as a titled table."""
-    writer = _Writer(show_all=True)
-    writer.changes(title, changes)
-    return "\n\n".join(writer.blocks)
-
-
-class _Writer:
+class Writer:
     """Collects blocks of text and counts what it leaves out."""
 
     def __init__(self, show_all: bool) -> None:
@@ -210,6 +219,35 @@ class _Writer:
         self.table(title, ("operation", "verdict", "old symbol", "new symbol"), rows)
         if kernels and not rows:
             self.blocks.append(title)
+
+
+def summary(difference: Mapping[str, Json]) -> str:
+    """Return one sentence: how many kernels have other code, and how many only another hash."""
+    kernels = difference["kernels"]
+    if difference["equal"]:
+        return "The two packages are equal."
+    if not kernels:
+        return "Neither package holds a kernel."
+    counts = {word: sum(row["verdict"] == word for row in kernels) for word in WORDS}
+    changed = sum(row["verdict"] not in (*SAME_CODE, "added", "removed") for row in kernels)
+    what = "operations" if difference["product"] == ["engine", "engine"] else "kernels"
+    parts = [f"other code in {changed} of {len(kernels)} {what}"]
+    parts += [f"{counts[word]} {said}" for word, said in SUMMARY_WORDS if counts[word]]
+    text = ", ".join(parts)
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def why_text(kernel: Mapping[str, Json]) -> str:
+    """Return the causes of one kernel's change, separated by semicolons."""
+    return "; ".join(f"{kind} {name}" for kind, name in kernel["why"])
+
+
+def source_rows(difference: Mapping[str, Json]) -> list[tuple[str, str, str]]:
+    """Return role, name and state of every source that differs."""
+    return [
+        (pair["role"], pair["new"] or pair["old"], pair["state"])
+        for pair in difference["causes"]["sources"]
+    ]
 
 
 def _instruction(sign: str, line: Mapping[str, Json], others: Sequence[Mapping[str, Json]]) -> str:

@@ -11,14 +11,13 @@ from netra_build.asm.tools.toolchain import Toolchain
 from netra_build.build.graph.actions import MADE_ROOTS, Place, Root
 from netra_build.build.run.execution import Execution, Folders
 from netra_build.build.run.executor import run_action
-from netra_build.cli.look.diff_text import MAX_ROWS, change_table, difference_text
+from netra_build.cli.look.diff_text import Writer, difference_text
 from netra_build.cli.options import add_toolchain
 from netra_build.cli.places import toolchain_at
 from netra_build.core.canonical_json import Json, canonical_text
 from netra_build.core.disk import RealDisk, sealed_folder
 from netra_build.core.errors import EXIT_DONE, EXIT_REFUSED, NetraError, ToolchainFailed
 from netra_build.core.processes import collector_paused
-from netra_build.core.terminal import table_text
 from netra_build.formats.library import Library, open_library
 from netra_build.inspect.diff.package import origin_difference, release_difference
 from netra_build.inspect.validate.package import check_integrity
@@ -180,35 +179,32 @@ def reproduction_text(document: Mapping[str, Json], *, show_all: bool = False) -
     top, count = document["package"], document["compared"]
     if document["equal"]:
         return f"{top}: identical, {count} files and the archive"
-    blocks = _causes(document)
+    writer, whole = Writer(show_all), Writer(show_all=True)
+    _causes(document, whole)
     for row in document["code"]:
-        blocks.append(f"{row['name']}\n{_code(row['difference'], show_all)}")
+        whole.blocks.append(f"{row['name']}\n{_code(row['difference'], show_all)}")
     for name, lines in document["lines"].items():
         shown = [f"  {sign} {number:>5}  {text}" for sign, number, text in lines]
-        blocks.append("\n".join([f"source {name}", *shown]))
+        whole.blocks.append("\n".join([f"source {name}", *shown]))
     for name, changes in document["documents"].items():
         if show_all:
-            blocks.append(change_table(name, changes))
-    blocks += _files(document["files"], show_all)
-    blocks += [f"the rebuild refused: {refusal}" for refusal in document["refusals"]]
+            whole.changes(name, changes)
+    writer.table("files that differ", COLUMNS, _rows(document["files"]))
+    writer.blocks += [f"the rebuild refused: {refusal}" for refusal in document["refusals"]]
     if not document["files"]:
-        blocks.append("files are identical, the archive is not: another compressor wrote it")
-    blocks.append(f"{top}: different, {len(document['files'])} of {count} files")
-    return "\n\n".join(blocks)
+        said = "files are identical, the archive is not: another compressor wrote it"
+        writer.blocks.append(said)
+    writer.blocks.append(f"{top}: different, {len(document['files'])} of {count} files")
+    return "\n\n".join([*whole.blocks, *writer.blocks])
 
 
-def _causes(document: Mapping[str, Json]) -> list[str]:
-    """Return tables of sources and libraries that are not the recorded ones."""
-    blocks = []
-    if document["sources"]:
-        blocks.append(f"sources that differ\n{table_text(COLUMNS, _rows(document['sources']))}")
-    if document["environment"]:
-        blocks.append(change_table("Python and its libraries", document["environment"]))
+def _causes(document: Mapping[str, Json], writer: Writer) -> None:
+    """Write tables of sources and libraries that are not the recorded ones."""
+    writer.table("sources that differ", COLUMNS, _rows(document["sources"]))
+    writer.changes("Python and its libraries", document["environment"])
     recorded, here = document["compressor"]["recorded"], document["compressor"]["here"]
     rows = [(k, v, here.get(k)) for k, v in recorded.items() if v != here.get(k)]
-    if rows:
-        blocks.append(f"compressor\n{table_text(('', 'recorded', 'here'), rows)}")
-    return blocks
+    writer.table("compressor", ("", "recorded", "here"), rows)
 
 
 def _code(difference: Mapping[str, Json], show_all: bool) -> str:
@@ -218,14 +214,3 @@ def _code(difference: Mapping[str, Json], show_all: bool) -> str:
 
 def _rows(pairs: Sequence[Mapping[str, str]]) -> list[tuple[str, str]]:
     return [(pair["state"], pair["old"] or pair["new"]) for pair in pairs]
-
-
-def _files(pairs: Sequence[Mapping[str, str]], show_all: bool) -> list[str]:
-    if not pairs:
-        return []
-    rows = _rows(pairs)
-    shown = rows if show_all else rows[:MAX_ROWS]
-    block = f"files that differ\n{table_text(COLUMNS, shown)}"
-    if len(shown) < len(rows):
-        block += f"\n{len(rows) - len(shown)} more; --all shows them"
-    return [block]

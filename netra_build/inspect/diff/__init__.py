@@ -17,7 +17,7 @@ In reading order:
 ``package``
     Two releases, with the causes that reach each kernel; and a release compared with its rebuild.
 
-Everything is returned as complete JSON; ``cli/look/diff_text.py`` and ``release_notes.py`` select
+Everything is returned as complete JSON; ``cli/look/diff.py`` and ``diff_text.py`` select
 and cut it for readers. Nothing here reads a disk: files come as mappings from name to bytes. The
 first difference of two documents, for a message, is ``core.json_difference``.
 

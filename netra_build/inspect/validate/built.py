@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from netra_build.asm.objects.code_object import CodeObject, kernel_and_metadata, read_code_object
-from netra_build.asm.objects.metadata import KernelMetadata
 from netra_build.asm.tools.toolchain import Toolchain
 from netra_build.core.canonical_json import Json, canonical_bytes, parse_object, pretty_bytes
 from netra_build.core.errors import BadInput, NetraError
 from netra_build.core.json_difference import hold_same
 from netra_build.formats.fields import Fields
-from netra_build.formats.launch import Launch, read_launch
+from netra_build.formats.launch import read_launch
 from netra_build.inspect.validate.engine_folder import (
     MANIFEST,
     SEAL,
@@ -130,7 +129,12 @@ def check_notes(
     symbol = kernel.text(symbol_key)
     _, metadata = kernel_and_metadata(code, symbol, location)
     launch = read_launch(kernel.child("launch"))
-    for what, expected, got in _facts(code, metadata, launch, kernel.integer("kernarg_size")):
+    for what, expected, got in (
+        ("target", "amdgcn-amd-amdhsa--gfx950", code.target),
+        ("wave size", 64, metadata.wavefront_size),
+        ("kernarg size", kernel.integer("kernarg_size"), metadata.kernarg_segment_size),
+        ("fixed LDS", launch.lds_bytes, metadata.group_segment_fixed_size),
+    ):
         if expected != got:
             raise BadInput(
                 f'{what} of "{symbol}" differs from its contract',
@@ -145,17 +149,6 @@ def check_notes(
             expected=f"at most {metadata.max_flat_workgroup_size}",
             got=launch.work_items,
         )
-
-
-def _facts(
-    code: CodeObject, metadata: KernelMetadata, launch: Launch, kernarg_size: int
-) -> list[tuple[str, object, object]]:
-    return [
-        ("target", "amdgcn-amd-amdhsa--gfx950", code.target),
-        ("wave size", 64, metadata.wavefront_size),
-        ("kernarg size", kernarg_size, metadata.kernarg_segment_size),
-        ("fixed LDS", launch.lds_bytes, metadata.group_segment_fixed_size),
-    ]
 
 
 def _check_progress(engine: EngineFolder, plan: Fields, *, is_built: bool) -> None:

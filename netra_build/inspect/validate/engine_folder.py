@@ -126,7 +126,7 @@ def is_document(name: str) -> bool:
 def check_inventory(engine: EngineFolder) -> tuple[str, ...]:
     """Refuse links and files that nothing names; return the sources of other engines."""
     former = former_sources(engine)
-    known = {*_known_names(engine), *former}
+    known = {*_candidate_names(engine), *_golden_names(engine), *former}
     for name in sorted(engine.names):
         if name.endswith("/"):
             continue
@@ -149,16 +149,11 @@ def former_files(folder: Path, disk: Disk) -> frozenset[str]:
         return frozenset()
     engine = EngineFolder(folder, disk)
     found = {name for name in engine.names if is_document(name) or name == SEAL}
-    found |= {name for name in engine.names if is_unit(engine, name)}
+    found |= {name for name in engine.names if _unit(engine, name) is not None}
     for names_in in (_candidate_names, _golden_names):
         with suppress(BadInput):
             found |= set(names_in(engine))
     return frozenset(found)
-
-
-def _known_names(engine: EngineFolder) -> Iterator[str]:
-    yield from _candidate_names(engine)
-    yield from _golden_names(engine)
 
 
 def _candidate_names(engine: EngineFolder) -> Iterator[str]:
@@ -228,11 +223,6 @@ def refuse_former_sources(engine: EngineFolder) -> None:
             location=engine.location(name),
             hint="remove the file, or compile again with --replace",
         )
-
-
-def is_unit(engine: EngineFolder, name: str) -> bool:
-    """Tell whether a file is a unit as the compiler writes it."""
-    return _unit(engine, name) is not None
 
 
 def _model(engine: EngineFolder) -> str | None:

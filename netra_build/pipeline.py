@@ -12,8 +12,9 @@ Nothing here reads or writes a file or starts a program; a graph is plain data.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from netra_build.build.graph.actions import Action, Graph, Place, Root, check_graph
 from netra_build.chains import (
@@ -26,7 +27,6 @@ from netra_build.chains import (
     numerics_action,
     proven_actions,
 )
-from netra_build.core.batches import batched
 from netra_build.core.canonical_json import Json
 from netra_build.formats.build_recipe import ObjectsRecipe
 from netra_build.plan.instances import INCLUDES
@@ -48,6 +48,8 @@ SEAL_NAME = "netra.json"
 RESULT_NAME = "build-result.json"
 SUMMARY_NAME = "equivalence-report.json"
 
+T = TypeVar("T")
+
 
 def engine_graph(parts: EngineParts, units: Sequence[Unit]) -> Graph:
     """Return the graph of one engine directory."""
@@ -66,13 +68,13 @@ def objects_graph(recipe: ObjectsRecipe, units: Sequence[Unit]) -> Graph:
     The result is joined from parts, each of which describes some units and their files.
     """
     groups: list[tuple[Sequence[Action], Sequence[Unit]]] = []
-    for some in batched(units, DESCRIBED_AT_ONCE):
+    for some in _batched(units, DESCRIBED_AT_ONCE):
         if recipe.is_checked:
             proven = code_object_actions(some, is_simulated=recipe.is_simulated)
             groups.append((proven, some))
         else:
             groups.append(([action for unit in some for action in bare_actions(unit)], some))
-    groups += [(copies, ()) for copies in batched(include_actions(units), DESCRIBED_AT_ONCE)]
+    groups += [(copies, ()) for copies in _batched(include_actions(units), DESCRIBED_AT_ONCE)]
     actions: list[Action] = []
     parts: dict[str, Place] = {}
     for index, (made, some) in enumerate(groups):
@@ -165,7 +167,7 @@ def include_actions(units: Sequence[Unit]) -> list[Action]:
     instances = [member.instance for unit in units for member in unit.members]
     names = sorted({name for instance in instances for name in instance.closure_names})
     actions = []
-    for some in batched(names, COPIED_AT_ONCE):
+    for some in _batched(names, COPIED_AT_ONCE):
         inputs = {name: Place(Root.SOURCE, name) for name in some}
         outputs = {name: units[0].at_home(f"{INCLUDES}/{name}") for name in some}
         actions.append(copy_files.STAGE.apply("include tree", inputs, outputs))
@@ -283,3 +285,9 @@ def _graph(
     graph = Graph(name, made, seal, notes, planned=planned, locations=locations)
     check_graph(graph)
     return graph
+
+
+def _batched(items: Sequence[T], most: int) -> Iterator[Sequence[T]]:
+    """Yield the items in order, at most ``most`` at a time; nothing of nothing."""
+    for start in range(0, len(items), most):
+        yield items[start : start + most]

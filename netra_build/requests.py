@@ -14,8 +14,7 @@ from typing import Any
 
 from netra_build import pipeline
 from netra_build.build.graph.actions import Graph, Root
-from netra_build.core.errors import BadInput
-from netra_build.core.nearest import nearest_hint
+from netra_build.core.errors import BadInput, nearest_hint
 from netra_build.formats.build_recipe import (
     GOLDEN_OPTIONAL,
     EngineRecipe,

@@ -16,8 +16,7 @@ from functools import cached_property
 from pathlib import Path
 
 from netra_build.core.canonical_json import Json
-from netra_build.core.errors import BadInput
-from netra_build.core.nearest import nearest_hint
+from netra_build.core.errors import BadInput, nearest_hint
 from netra_build.core.templates import texts_in
 from netra_build.formats.vocabulary import TARGET, WAVE_SIZE
 

@@ -11,8 +11,7 @@ from typing import Any, NoReturn
 
 from netra_build import __version__
 from netra_build.cli.options import Command
-from netra_build.core.errors import EXIT_BAD_INPUT, EXIT_OUR_BUG, BadInput, NetraError
-from netra_build.core.nearest import nearest_hint
+from netra_build.core.errors import EXIT_BAD_INPUT, EXIT_OUR_BUG, BadInput, NetraError, nearest_hint
 
 COMMANDS = {
     "build": "build.build",

@@ -2,8 +2,7 @@
 
 In reading order:
 
-``errors``           the errors that reach a user, their form and their exit codes
-``nearest``          the nearest known name, for messages about an unknown one
+``errors``           the errors that reach a user, their exit codes, the nearest known name
 ``canonical_json``   canonical JSON out, strict and bounded JSON in
 ``json_difference``  where two documents part, as a JSON pointer
 ``digests``          SHA-256 and BLAKE3 of bytes
@@ -13,10 +12,8 @@ In reading order:
 ``streams``          files too large to hold, and scratch space
 ``processes``        the end of child processes; a pause of the garbage collector
 ``members``          modules that a package has because their files lie in it
-``memory``           what can be asked again what it was told
 ``terminal``         tables for terminals
 ``templates``        texts that are filled in, from files beside the modules that use them
-``batches``          sequences in pieces of bounded length
 
 It imports blake3 and, late, rich and jinja2. ``errors`` and ``stamps`` are loaded by the up-to-date
 check at every start, so they import next to nothing. Start with ``errors``, then ``disk``.

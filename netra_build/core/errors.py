@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 EXIT_DONE = 0
@@ -18,6 +19,20 @@ def printable(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in text)
+
+
+def nearest_hint(name: str, known: Iterable[str]) -> str:
+    """Return ``did you mean "x"?``, or the known names when none is close, or ``""`` if none."""
+    import difflib  # late: only what goes wrong needs it
+
+    names = sorted(set(known))
+    close = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+    if close:
+        return f'did you mean "{close[0]}"?'
+    if not names:
+        return ""
+    shown = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
+    return f"known names: {shown}"
 
 
 class NetraError(Exception):

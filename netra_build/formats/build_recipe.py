@@ -13,7 +13,7 @@ from typing import Any
 
 from netra_build.core.canonical_json import Json, lower
 from netra_build.core.disk import relative_name
-from netra_build.core.nearest import nearest_hint
+from netra_build.core.errors import nearest_hint
 from netra_build.formats.deployment import ArtifactRecipe, MemberRecipe
 from netra_build.formats.fields import first_repeated
 from netra_build.formats.vocabulary import PLACEMENTS

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NoReturn
 
 from netra_build.core.canonical_json import Json
-from netra_build.core.errors import BadInput
-from netra_build.core.nearest import nearest_hint
+from netra_build.core.errors import BadInput, nearest_hint
 
 _REQUIRED: Any = object()
 _KIND_BY_TYPE = {

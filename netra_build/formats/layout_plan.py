@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from netra_build.core.canonical_json import Json
-from netra_build.core.nearest import nearest_hint
+from netra_build.core.errors import nearest_hint
 from netra_build.formats.fields import MAX_INTEGER, Fields, quoted
 from netra_build.formats.vocabulary import DTYPE_BYTES, FORMAT_LAYOUT, SCALE_DTYPES
 

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from netra_build.core.canonical_json import Json
-from netra_build.core.errors import BadInput
-from netra_build.core.nearest import nearest_hint
+from netra_build.core.errors import BadInput, nearest_hint
 from netra_build.formats.fields import Fields
 from netra_build.formats.library import Library
 from netra_build.formats.vocabulary import FORMAT_PROFILE, TARGET, UINT64_MAX

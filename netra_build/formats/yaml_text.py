@@ -12,8 +12,7 @@ from typing import Any, NamedTuple, NoReturn
 import yaml
 from yaml import events
 
-from netra_build.core.errors import BadInput
-from netra_build.core.nearest import nearest_hint
+from netra_build.core.errors import BadInput, nearest_hint
 
 MAX_BYTES = 1024 * 1024
 MAX_DEPTH = 16

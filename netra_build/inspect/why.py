@@ -16,8 +16,7 @@ from netra_build.build.record.run_record import RunRecord
 from netra_build.build.record.tally import Paths
 from netra_build.build.run.execution import Execution
 from netra_build.core.canonical_json import Json
-from netra_build.core.errors import BadInput
-from netra_build.core.nearest import nearest_hint
+from netra_build.core.errors import BadInput, nearest_hint
 from netra_build.formats.vocabulary import TARGET
 
 FORMAT = "netra-why-1"

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from netra_build.core.canonical_json import Json
-from netra_build.core.errors import BadInput, Refused
-from netra_build.core.nearest import nearest_hint
+from netra_build.core.errors import BadInput, Refused, nearest_hint
 from netra_build.formats.catalogs.tactic import Catalog, FixedTactic
 from netra_build.formats.contracts import FixedContract
 from netra_build.formats.fields import Fields

@@ -19,8 +19,7 @@ from netra_build.build.graph.actions import Graph, Root
 from netra_build.build.run.execution import Execution, Folders
 from netra_build.core.canonical_json import Json
 from netra_build.core.disk import RealDisk
-from netra_build.core.errors import BadInput, NetraError
-from netra_build.core.nearest import nearest_hint
+from netra_build.core.errors import BadInput, NetraError, nearest_hint
 from netra_build.core.processes import collector_paused
 from netra_build.formats.library import Library
 from netra_build.release.layout import CODE_OBJECTS, ENGINE

@@ -11,8 +11,7 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from netra_build.core.canonical_json import Json
-from netra_build.core.errors import BadInput
-from netra_build.core.nearest import nearest_hint
+from netra_build.core.errors import BadInput, nearest_hint
 from netra_build.formats.layout_plan import SHUFFLE, WIDEN, LayoutBinding, ScaleLayout, WeightLayout
 from netra_build.formats.vocabulary import STORED_DTYPE
 from netra_build.tensors.byte_source import Joined

@@ -16,8 +16,7 @@ from math import prod
 from pathlib import Path
 
 from netra_build.core.canonical_json import Json, parse_object
-from netra_build.core.errors import BadInput
-from netra_build.core.nearest import nearest_hint
+from netra_build.core.errors import BadInput, nearest_hint
 from netra_build.tensors.byte_source import ByteSource, FileSource, file_source
 
 MAX_HEADER_BYTES = 64 * 1024 * 1024

@@ -47,9 +47,9 @@ def seal(inputs: Any, parameters: Any, tools: Any) -> dict[str, bytes]:
     return {"seal": b'{"files": {"product": 0}}'}
 
 
-CLIP = Stage("clip", "CLIP", "netra_build.core.nearest", clip)
-DOUBLE = Stage("double", "DOUBLE", "netra_build.core.nearest", double, uses_tools=True)
-SEAL = Stage("seal", "SEAL", "netra_build.core.nearest", seal)
+CLIP = Stage("clip", "CLIP", "netra_build.core.errors", clip)
+DOUBLE = Stage("double", "DOUBLE", "netra_build.core.errors", double, uses_tools=True)
+SEAL = Stage("seal", "SEAL", "netra_build.core.errors", seal)
 SEAL_PLACE = Place(Root.OUT, "seal.json")
 
 

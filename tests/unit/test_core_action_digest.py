@@ -69,7 +69,7 @@ def test_what_no_stage_sees_does_not_count(other: Action) -> None:
     "other",
     [
         replace(ACTION, stage=replace(STAGE, name="seal")),
-        replace(ACTION, stage=replace(STAGE, module="netra_build.core.nearest")),
+        replace(ACTION, stage=replace(STAGE, module="netra_build.core.errors")),
         replace(ACTION, stage=replace(STAGE, uses_tools=False)),
         replace(ACTION, parameters=(("flag", 2), ACTION.parameters[1])),
         replace(ACTION, parameters=(("flag", True), ACTION.parameters[1])),

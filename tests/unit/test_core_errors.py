@@ -11,8 +11,8 @@ from netra_build.core.errors import (
     NetraError,
     Refused,
     ToolchainFailed,
+    nearest_hint,
 )
-from netra_build.core.nearest import nearest_hint
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from netra_build.build.record.run_file import Entry, Output, Run
 from netra_build.cli.look.graph import dot_text, html_text, plain_lines, print_tree
 from netra_build.core.canonical_json import pretty_bytes
 
-STAGE = Stage("work", "WORK", "netra_build.core.nearest", lambda i, p, t: {})
+STAGE = Stage("work", "WORK", "netra_build.core.errors", lambda i, p, t: {})
 EMPTY = Ingredients({}, {}, "", {}, "", {})
 
 

@@ -13,7 +13,7 @@ from netra_build.build.record.run_record import Pending, RunRecord
 from netra_build.build.record.tally import Ending
 from netra_build.core.disk import RealDisk
 
-STAGE = Stage("work", "WORK", "netra_build.core.nearest", lambda i, p, t: {})
+STAGE = Stage("work", "WORK", "netra_build.core.errors", lambda i, p, t: {})
 EMPTY = Ingredients({}, {}, "", {}, "", {})
 ASKED = {"engine build/out": {"graph": "g", "asked": "g"}}
 RUNS = [

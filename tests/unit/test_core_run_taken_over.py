@@ -21,7 +21,7 @@ def fill(inputs: Any, parameters: Any, tools: Any) -> dict[str, bytes]:
     return dict.fromkeys(parameters["roles"], b"x")
 
 
-FILL = Stage("fill", "FILL", "netra_build.core.nearest", fill)
+FILL = Stage("fill", "FILL", "netra_build.core.errors", fill)
 
 
 def action(*names: str) -> Action:

@@ -196,7 +196,7 @@ def join(inputs: Any, parameters: Any, tools: Any) -> dict[str, bytes]:
     return dict.fromkeys(parameters["roles"], inputs["text"])
 
 
-JOIN = Stage("join", "JOIN", "netra_build.core.nearest", join)
+JOIN = Stage("join", "JOIN", "netra_build.core.errors", join)
 
 
 def test_an_action_of_another_stage_and_with_other_outputs(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache, partial
 from pathlib import Path
+from typing import Protocol
 
 from netra_build.asm.objects.elf import MAGIC
 from netra_build.asm.tools.programs import Program, run_tool
@@ -22,7 +23,6 @@ from netra_build.core.canonical_json import Json, stable_hash
 from netra_build.core.digests import blake3_hex
 from netra_build.core.disk import Disk, sealed_folder
 from netra_build.core.errors import ToolchainFailed
-from netra_build.core.memory import Memory
 from netra_build.core.stamps import is_recent
 from netra_build.core.streams import (
     FileStamp,
@@ -43,6 +43,16 @@ FilesState = tuple[tuple[int, ...], ...]
 _Library = tuple[str, Path | None]
 ProgramParts = tuple[tuple[str, Path | None, tuple[int, ...]], ...]
 """Name, file and state of the program or of one library; a library not found has no file."""
+
+
+class Memory(Protocol):
+    """Answers by their questions; it can outlive the process."""
+
+    def recall(self, question: Json) -> Json | None:
+        """Return the answer kept for a question, None without one."""
+
+    def keep(self, question: Json, answer: Json) -> None:
+        """Keep the answer to a question."""
 
 
 def program_parts(program: Path, library_path: tuple[Path, ...], disk: Disk) -> ProgramParts:

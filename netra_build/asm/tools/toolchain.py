@@ -20,6 +20,7 @@ from netra_build.asm.tools.programs import (
     run_tool,
 )
 from netra_build.asm.tools.tool_identity import (
+    Memory,
     ToolMemory,
     WatchedPrograms,
     identity_of,
@@ -28,7 +29,6 @@ from netra_build.asm.tools.tool_identity import (
 )
 from netra_build.core.disk import Disk, RealDisk, relative_name, sealed_folder
 from netra_build.core.errors import BadInput, NetraError, ToolchainFailed
-from netra_build.core.memory import Memory
 from netra_build.core.streams import file_stamp
 
 TARGET_TRIPLE = "amdgcn-amd-amdhsa"

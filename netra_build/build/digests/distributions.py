@@ -10,7 +10,6 @@ DISTRIBUTION_BY_IMPORT = {
     "cryptography": "cryptography",
     "cyclonedx": "cyclonedx-python-lib",
     "jinja2": "Jinja2",
-    "jsonschema": "jsonschema",
     "markupsafe": "MarkupSafe",
     "ml_dtypes": "ml_dtypes",
     "msgpack": "msgpack",

@@ -13,8 +13,7 @@ import numpy as np
 from netra_build.asm.objects.metadata import ArgumentMetadata, KernelMetadata
 from netra_build.checkasm.model.arrays import LANES, Array
 from netra_build.checkasm.model.memory import AddressSpace, Region
-from netra_build.core.errors import BadInput
-from netra_build.core.nearest import nearest_hint
+from netra_build.core.errors import BadInput, nearest_hint
 
 Argument = Array | int | float
 Arguments = Mapping[str, Argument] | Sequence[Argument] | bytes

@@ -13,9 +13,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, TypeVar
 
 from netra_build.checkasm.numerics import tactics
-from netra_build.core.errors import BadInput
+from netra_build.core.errors import BadInput, nearest_hint
 from netra_build.core.members import declared_in
-from netra_build.core.nearest import nearest_hint
 
 if TYPE_CHECKING:
     from netra_build.checkasm.numerics.scenario import Entry, Scenario

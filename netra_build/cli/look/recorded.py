@@ -20,8 +20,7 @@ from netra_build.cli.options import Command
 from netra_build.cli.places import toolchain_at
 from netra_build.core.canonical_json import pretty_bytes
 from netra_build.core.disk import RealDisk, work_in
-from netra_build.core.errors import BadInput, DamagedStore, NetraError
-from netra_build.core.nearest import nearest_hint
+from netra_build.core.errors import BadInput, DamagedStore, NetraError, nearest_hint
 from netra_build.formats.library import Library, open_library
 from netra_build.inspect.why import answers, why_document
 from netra_build.releasing import ReleaseRequest, plan_release, plan_report

@@ -11,8 +11,7 @@ from netra_build.cli.places import library_of
 from netra_build.core.canonical_json import pretty_bytes
 from netra_build.core.digests import sha256_hex
 from netra_build.core.disk import RealDisk
-from netra_build.core.errors import BadInput, EvidenceIncomplete, Refused
-from netra_build.core.nearest import nearest_hint
+from netra_build.core.errors import BadInput, EvidenceIncomplete, Refused, nearest_hint
 from netra_build.formats.evidence import (
     FOLDER,
     HARDWARE,

@@ -13,8 +13,7 @@ from netra_build.asm.tools.toolchain import Toolchain
 from netra_build.cli.options import add_library_root, add_toolchain
 from netra_build.cli.places import library_of, toolchain_of
 from netra_build.core.canonical_json import pretty_bytes
-from netra_build.core.errors import BadInput
-from netra_build.core.nearest import nearest_hint
+from netra_build.core.errors import BadInput, nearest_hint
 from netra_build.formats.golden import ROOT, GoldenSource, read_golden
 from netra_build.formats.library import Library
 from netra_build.stages.golden import golden_digests

@@ -15,8 +15,7 @@ from netra_build.cli.options import add_library_root, add_toolchain
 from netra_build.cli.places import library_of
 from netra_build.core.canonical_json import pretty_bytes
 from netra_build.core.disk import RealDisk
-from netra_build.core.errors import EXIT_DONE, BadInput, ToolchainFailed
-from netra_build.core.nearest import nearest_hint
+from netra_build.core.errors import EXIT_DONE, BadInput, ToolchainFailed, nearest_hint
 from netra_build.formats.catalogs.catalog import load_catalog
 from netra_build.formats.golden import ROOT, GoldenSource, golden_sources
 from netra_build.formats.launch import read_abi

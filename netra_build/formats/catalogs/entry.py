@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from netra_build.core.disk import relative_name
-from netra_build.core.nearest import nearest_hint
+from netra_build.core.errors import nearest_hint
 from netra_build.formats.catalogs.closures import (
     Closure,
     Closures,

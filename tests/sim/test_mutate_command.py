@@ -9,7 +9,7 @@ import pytest
 
 from netra_build.asm.source.closure import include_closure
 from netra_build.asm.tools.toolchain import Toolchain
-from netra_build.checkasm.mutate.guards import Template, guard_verdicts
+from netra_build.checkasm.mutate.campaign import Template, guard_verdicts
 from netra_build.cli.main import main, run_command
 from netra_build.core.errors import BadInput, NetraError, Refused
 

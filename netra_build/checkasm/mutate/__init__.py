@@ -6,10 +6,9 @@ It may import ``core``, ``asm``, ``formats`` and the rest of ``checkasm``. In re
 - ``statements``: faults of whole statements: waits, wait states, barriers, descriptor, metadata.
 - ``value``: faults of the parts of an instruction: registers, constants,
   conditions, lanes, deletions.
-- ``guards``: guards of a template, removed one at a time.
 - ``judge``: every check run on one mutant, the cheapest first. Start here.
 - ``intervals``, ``proofs``: why a mutant that no check catches changes nothing.
-- ``campaign``: one run on one kernel, in one process or several.
+- ``campaign``: one run on one kernel, in one process or several; guards of a template.
 - ``report``: the result as text, JSON or Markdown.
 - ``document``: scores and survivors of all kernels, as data and as tables of docs/mutation.md.
 

@@ -25,8 +25,7 @@ from netra_build.plan.instances import MACHINE_LINES, default_macro_symbols
 from netra_build.stages.instantiate import instance_source
 
 if TYPE_CHECKING:
-    from netra_build.checkasm.mutate.campaign import Plan, ToolPlace
-    from netra_build.checkasm.mutate.guards import Template
+    from netra_build.checkasm.mutate.campaign import Plan, Template, ToolPlace
     from netra_build.checkasm.mutate.judge import Subject
     from netra_build.checkasm.mutate.report import Result
     from netra_build.formats.catalogs.tactic import FixedTactic
@@ -205,7 +204,7 @@ def _goldens(library: Library, tactic: str, variant: str) -> list[GoldenSource]:
 
 def _template(library: Library, golden: GoldenSource, tactic: FixedTactic) -> Template:
     """Return the instance of the tactic's template whose guards are mutated."""
-    from netra_build.checkasm.mutate.guards import Template
+    from netra_build.checkasm.mutate.campaign import Template
 
     contract = [(name, values[0]) for name, values in tactic.contract_constants]
     constants = [*MACHINE_LINES, *contract, *golden.specialization.items()]

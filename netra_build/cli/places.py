@@ -11,7 +11,6 @@ from netra_build.build.digests.code_digest import PACKAGE_FOLDER
 from netra_build.build.freshness.input_trace import (
     InputTrace,
     RecordingDisk,
-    RecordingEnvironment,
     absolute,
     note_folder,
 )
@@ -86,13 +85,12 @@ def toolchain_at(
 def _programs(explicit: str | None, local: Path, seen: InputTrace) -> Toolchain:
     from netra_build.asm.tools.toolchain import find_toolchain
 
-    environment = RecordingEnvironment(os.environ, seen)
-    rocm = environment.get("ROCM_PATH", "")
+    rocm = seen.variable(os.environ, "ROCM_PATH")
     return find_toolchain(
         Path(explicit) if explicit else None,
         rocm_path=Path(rocm) if rocm else None,
         local=local,
-        path=environment.get("PATH", ""),
+        path=seen.variable(os.environ, "PATH"),
         disk=RecordingDisk(seen),
     )
 

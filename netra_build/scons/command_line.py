@@ -144,23 +144,23 @@ def declare_asked(env: Any, values: Mapping[str, str], targets: Sequence[str]) -
         env.Default(env.Alias("asked", packed))
         return
     shared = {"locked": flag(values, "locked")}
-    product: dict[str, Any] = {"out": values["out"]} if "out" in values else {}
+    product: dict[str, Any] = {**_given(values, "out"), **shared}
     if flag(values, "debug"):
         product["debug"] = True
-    engine = {key: values[key] for key in ("profile", "golden_root") if key in values}
+    engine = _given(values, "profile", "golden_root")
     checks = [target for target in targets if target in TARGETS]
     asked: list[Any] = []
     if "engine" in values:
-        asked += last_files(env.NetraEngine(values["engine"], **engine, **shared, **product))
+        asked += last_files(env.NetraEngine(values["engine"], **engine, **product))
     if "recipe" in values:
         unlocked = {"allow_unlocked": flag(values, "allow_unlocked")}
-        asked += last_files(env.NetraRecipe(values["recipe"], **unlocked, **shared, **product))
+        asked += last_files(env.NetraRecipe(values["recipe"], **unlocked, **product))
     if "tactic" in values and ("asked" in targets or not checks):
-        asked += last_files(env.NetraTactic(values["tactic"], **shared, **product))
+        asked += last_files(env.NetraTactic(values["tactic"], **product))
     _declare_checks(env, values, checks, shared)
     if not asked and not targets:
         for name in recipe_names(env["NETRA_CONTEXT"].library(env)):
-            asked += last_files(env.NetraEngine(name, **shared, **product))
+            asked += last_files(env.NetraEngine(name, **product))
     if asked:
         env.Default(env.Alias("asked", asked))
 
@@ -168,8 +168,7 @@ def declare_asked(env: Any, values: Mapping[str, str], targets: Sequence[str]) -
 def _releases(env: Any, values: Mapping[str, str]) -> list[Any]:
     """Declare the packages of what is asked for; return their nodes."""
     _refuse_variables(values, NOT_RELEASED, "release")
-    shared: dict[str, Any] = {k: values[k] for k in ("version", "key", "out") if k in values}
-    shared["oci"] = flag(values, "oci")
+    shared = {**_given(values, "version", "key", "out"), "oci": flag(values, "oci")}
     asked = _of_products(env.NetraRelease, values, shared)
     if not asked:
         raise BadInput("release needs engine= or recipe=", location="scons")
@@ -179,13 +178,16 @@ def _releases(env: Any, values: Mapping[str, str]) -> list[Any]:
 def _reports(env: Any, values: Mapping[str, str]) -> list[Any]:
     """Declare the pages of what is asked for, of all engines without a word; return their nodes."""
     _refuse_variables(values, NOT_REPORTED, "report")
-    shared: dict[str, Any] = {"out": values["out"]} if "out" in values else {}
-    shared["locked"] = flag(values, "locked")
+    shared = {**_given(values, "out"), "locked": flag(values, "locked")}
     asked = _of_products(env.NetraReport, values, shared)
     if not asked:
         for name in recipe_names(env["NETRA_CONTEXT"].library(env)):
             asked += env.NetraReport(name, kind=ENGINE, **shared)
     return asked
+
+
+def _given(values: Mapping[str, str], *names: str) -> dict[str, Any]:
+    return {name: values[name] for name in names if name in values}
 
 
 def _refuse_variables(values: Mapping[str, str], names: Sequence[str], target: str) -> None:
@@ -200,7 +202,7 @@ def _of_products(
     """Declare something of the engine and of the recipe that are asked for."""
     asked: list[Any] = []
     if "engine" in values:
-        engine = {key: values[key] for key in ("profile", "golden_root") if key in values}
+        engine = _given(values, "profile", "golden_root")
         asked += declare(values["engine"], kind=ENGINE, **engine, **shared)
     if "recipe" in values:
         asked += declare(values["recipe"], kind=CODE_OBJECTS, **shared)
@@ -211,7 +213,7 @@ def _declare_checks(
     env: Any, values: Mapping[str, str], checks: Sequence[str], shared: Mapping[str, bool]
 ) -> None:
     """Declare the check targets; ``tactic=`` narrows them to one tactic."""
-    options = {**shared, **({"tactic": values["tactic"]} if "tactic" in values else {})}
+    options = {**shared, **_given(values, "tactic")}
     if "check-equivalence" in checks:
         env.Alias("check-equivalence", _equivalence(env, options))
     if "check-kernels" in checks:

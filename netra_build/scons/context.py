@@ -12,6 +12,7 @@ import SCons.Action
 
 from netra_build.asm.native.session import NativeToolchain, with_native_part
 from netra_build.asm.tools.toolchain import find_toolchain
+from netra_build.build.cache.request_trace import TracedProduct
 from netra_build.build.cache.store import Store, open_store
 from netra_build.build.freshness.finished import NotedDigests
 from netra_build.build.freshness.freshness import FILE_NAME as OUTPUTS_NAME
@@ -26,7 +27,6 @@ from netra_build.build.freshness.input_trace import (
 from netra_build.build.record.run_record import FILE_NAME as RUNS_NAME
 from netra_build.build.record.run_record import RunRecord
 from netra_build.build.record.tally import Tally
-from netra_build.build.run.build_lock import take_lock
 from netra_build.build.run.execution import Execution
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput, NetraError
@@ -34,6 +34,7 @@ from netra_build.core.stamps import Row, process_start_ns
 from netra_build.formats.library import Library, open_library
 from netra_build.scons.executor import StepExecutor
 from netra_build.scons.steps import Step, node_is_done
+from netra_build.scons.up_to_date import lock_build
 
 TOOLCHAINS = ".toolchain"
 """Folder of the build with unpacked packages of tools, and of the native part."""
@@ -100,7 +101,7 @@ class BuildContext:
         """
         if self._record is None:
             build = str(env.Dir(env["NETRA_BUILD"]))
-            take_lock(build, " ".join(["scons", *sys.argv[1:]]), _say)
+            lock_build(build)
             path = Path(build) / "work" / OUTPUTS_NAME
             if build not in _RECORDS:
                 _RECORDS[build] = OutputRecord(path, RealDisk(), verify=self.verify)
@@ -118,35 +119,33 @@ class BuildContext:
         """Return the record of runs; it is saved with that of outputs."""
         if self.runs is None:
             build = str(env.Dir(env["NETRA_BUILD"]))
-            if build not in _RUNS:
-                _RUNS[build] = RunRecord(Path(build) / "work" / RUNS_NAME, RealDisk())
-            self.runs = _RUNS[build]
+            record = RunRecord(Path(build) / "work" / RUNS_NAME, RealDisk())
+            self.runs = _RUNS.setdefault(build, record)
         return self.runs
 
     def confirmed(self) -> Confirmed | None:
         """Return all that was up to date or made; None when a file is not what was written."""
         done = [step for step in self.steps if node_is_done(step.node)]
-        digests = [step.freshness.record.action_digest(step.output_paths) for step in done]
-        known = [(step, digest) for step, digest in zip(done, digests, strict=True) if digest]
-        others = [step for step, digest in zip(done, digests, strict=True) if not digest]
+        by = {step: step.freshness.record.action_digest(step.output_paths) for step in done}
         rows: dict[str, Row] = {}
-        for step in (*(step for step, _ in known), *others):
+        for step in sorted(done, key=lambda step: by[step] is None):
             for path in step.output_paths:
                 row = step.freshness.record.confirmed(path)
                 if row is None:
                     return None
                 rows[absolute(path)] = row
-        return Confirmed(rows, [(digest, len(step.output_paths)) for step, digest in known])
+        return Confirmed(rows, [(dig, len(step.output_paths)) for step, dig in by.items() if dig])
 
-    def traced_products(self) -> list[tuple[str, str, frozenset[str]]]:
-        """Return the folders that hold a whole product alone, each with its seal and all names."""
+    def products(self) -> list[TracedProduct]:
+        """Return the folders that hold a whole product alone, by absolute path."""
         found = []
         for execution in self.executions:
             product, seal = execution.product, execution.graph.seal
             if product is not None and seal is not None and product.is_alone:
                 path = str(execution.folders.path(seal))
                 if node_is_done(self.node_by_path[path]):
-                    found.append((absolute(product.folder), seal.name, product.names))
+                    names = tuple(sorted(product.names))
+                    found.append(TracedProduct(absolute(product.folder), seal.name, names))
         return found
 
     def store(self, env: Any) -> Store | None:
@@ -228,7 +227,3 @@ def _open_store(folder: str, max_bytes: int) -> Store | None:
     except BadInput as error:
         print(f"netra: {error.line()}; going on without it\nhint: {error.hint}", file=sys.stderr)
         return None
-
-
-def _say(line: str) -> None:
-    print(f"netra: {line}", file=sys.stderr)

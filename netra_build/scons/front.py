@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, TextIO
 
 import SCons.Node
@@ -15,14 +16,13 @@ import SCons.Script
 
 from netra_build.build.cache.store import store_place
 from netra_build.build.freshness.finished import NotedDigests
-from netra_build.build.freshness.input_trace import RecordingEnvironment
-from netra_build.build.record.tally import Counts, Tally, progress_line
+from netra_build.build.record.tally import Tally, progress_line
 from netra_build.core.errors import EXIT_BAD_INPUT, NetraError
 from netra_build.scons.command_line import declare_asked, flag, read_variables
 from netra_build.scons.context import BuildContext
 from netra_build.scons.methods import NetraUserError
 from netra_build.scons.request import keep_request, note_running, restore_request
-from netra_build.scons.steps import node_is_done
+from netra_build.scons.steps import Step, node_is_done
 from netra_build.scons.up_to_date import UpToDateCheck
 
 KNOWN_STATUSES = (1, 2, 3, 4, 5, 70)
@@ -37,14 +37,13 @@ def declare(env: Any, check: UpToDateCheck) -> int | None:
     context: BuildContext = env["NETRA_CONTEXT"]
     context.has_front = True
     context.noted = NotedDigests(check.noted)
-    environment = RecordingEnvironment(check.environment, context.input_trace)
     if check.is_usable:
         note_running(context)
     try:
         values = read_variables(check.variables, check.targets)
         context.verify = flag(values, "verify")
         env["NETRA_VERBOSE"] = flag(values, "verbose")
-        env["NETRA_ROCM_PATH"] = environment.get("ROCM_PATH", "")
+        env["NETRA_ROCM_PATH"] = context.input_trace.variable(check.environment, "ROCM_PATH")
         env["NETRA_TOOLCHAIN"] = values.get("toolchain", "")
         place = store_place(values.get("store", ""), check.environment)
         if place is not None:
@@ -63,10 +62,9 @@ def declare(env: Any, check: UpToDateCheck) -> int | None:
             known = context.run_record(env), context.freshness(env)
             print(why_text(values["why"], context.executions, *known))
             return 0
-    except NetraUserError as error:
-        return _complain(error.args[0], error.status)
-    except NetraError as error:
-        return _complain(str(error), error.status)
+    except (NetraUserError, NetraError) as error:
+        print(f"netra: {error}", file=sys.stderr)
+        return error.status
     if can_be_redrawn(sys.stdout, check.environment.get("TERM", "")) and not env["NETRA_VERBOSE"]:
         _show_progress(env)
     return None
@@ -76,13 +74,10 @@ def _show_progress(env: Any) -> None:
     """Show one live line in place of the build lines."""
     if _is_quiet(env):
         return
-    steps = env["NETRA_CONTEXT"].steps
-
-    def settled() -> int:
-        return sum(step.node.get_state() == SCons.Node.up_to_date for step in steps)
-
+    context: BuildContext = env["NETRA_CONTEXT"]
     env["PRINT_CMD_LINE_FUNC"] = lambda *_: None
-    LiveLine(sys.stdout, env["NETRA_CONTEXT"].tally, settled, len(steps)).start()
+    tally, total = context.tally, len(context.steps)
+    LiveLine(sys.stdout, tally, lambda: len(_settled(context)), total).start()
 
 
 def _is_build(env: Any) -> bool:
@@ -90,7 +85,7 @@ def _is_build(env: Any) -> bool:
 
 
 def _is_quiet(env: Any) -> bool:
-    return any(env.GetOption(name) for name in ("clean", "no_exec", "help", "silent"))
+    return not _is_build(env) or env.GetOption("silent")
 
 
 def finish(env: Any, check: UpToDateCheck, has_failed: bool) -> None:
@@ -103,7 +98,8 @@ def finish(env: Any, check: UpToDateCheck, has_failed: bool) -> None:
     for note in context.notes:
         print(f"netra: {note}")
     if not _is_quiet(env) and any(step.node.get_state() for step in context.steps):
-        print(closing_counts(context).line(time.time() - SCons.Script.start_time))
+        counts = context.tally.counts((s.output_paths, s.input_paths) for s in _settled(context))
+        print(counts.line(time.time() - SCons.Script.start_time))
 
 
 def _is_done(targets: Sequence[str]) -> bool:
@@ -116,19 +112,9 @@ def exit_status(failure: Any) -> int:
     return failure.status if failure.status in KNOWN_STATUSES else EXIT_BAD_INPUT
 
 
-def closing_counts(context: BuildContext) -> Counts:
-    """Return how every action ended that SCons has come to."""
-    settled = (
-        (step.output_paths, step.input_paths)
-        for step in context.steps
-        if step.node.get_state() == SCons.Node.up_to_date
-    )
-    return context.tally.counts(settled)
-
-
-def _complain(message: str, status: int) -> int:
-    print(f"netra: {message}", file=sys.stderr)
-    return status
+def _settled(context: BuildContext) -> list[Step]:
+    """Return what SCons has found to be up to date."""
+    return [step for step in context.steps if step.node.get_state() == SCons.Node.up_to_date]
 
 
 ERASE = "\r\x1b[K"
@@ -143,25 +129,19 @@ def terminal_width() -> int:
     return Console().width
 
 
+@dataclass(eq=False)
 class LiveLine:
     """Draws progress on ``stream``, by a thread of its own while a build runs."""
 
-    def __init__(
-        self,
-        stream: TextIO,
-        tally: Tally,
-        settled: Callable[[], int],
-        total: int,
-        clock: Callable[[], float] = time.monotonic,
-        columns: Callable[[], int] = terminal_width,
-    ) -> None:
-        self.stream = stream
-        self.tally = tally
-        self.settled = settled
-        self.total = total
-        self.clock = clock
-        self.columns = columns
-        self._began = clock()
+    stream: TextIO
+    tally: Tally
+    settled: Callable[[], int]
+    total: int
+    clock: Callable[[], float] = time.monotonic
+    columns: Callable[[], int] = terminal_width
+
+    def __post_init__(self) -> None:
+        self._began = self.clock()
         self._shown = ""
         self._lock = threading.RLock()
         self._is_over = threading.Event()

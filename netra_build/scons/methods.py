@@ -136,6 +136,18 @@ def netra_numerics(env: Any, seeds: Sequence[int], **options: Any) -> list[Any]:
     return _declare(env, requests.numerics_graph, "", options, ("numerics", None))
 
 
+BUILDERS: dict[str, Callable[..., list[Any]]] = {
+    "NetraEngine": netra_engine,
+    "NetraRecipe": netra_recipe,
+    "NetraTactic": netra_tactic,
+    "NetraRelease": netra_release,
+    "NetraReport": netra_report,
+    "NetraEquivalence": netra_equivalence,
+    "NetraChecks": netra_checks,
+    "NetraNumerics": netra_numerics,
+}
+
+
 def _declare(
     env: Any,
     plan: Callable[..., Graph],
@@ -164,8 +176,9 @@ def _declare(
         given[Root.DEBUG] = Path(f"{build}/debug/{graph.name}")
         given[Root.EXTERNAL] = Path(options.get("golden_root") or ".")
         execution = _execution(env, graph, library, given, has_own_folder=not out)
-        if out:
-            _refuse_expansion(out)
+        if out and (out.startswith("#") or "$" in out):
+            fact = f'out= "{out}" holds "#" or "$", which SCons expands'
+            raise BadInput(fact, location="scons")
         if execution.product is not None:
             execution.product.refuse_foreign()
         _refuse_mixing(execution)
@@ -264,12 +277,6 @@ def _refuse_replacing(execution: Execution, record: OutputRecord) -> None:
             )
 
 
-def _refuse_expansion(out: str) -> None:
-    """Refuse a folder whose name SCons would read as something else."""
-    if out.startswith("#") or "$" in out:
-        raise BadInput(f'out= "{out}" holds "#" or "$", which SCons expands', location="scons")
-
-
 class NetraUserError(SCons.Errors.UserError):  # type: ignore[misc]
     """One line for SCons to print, with the exit code that our own SConstruct uses."""
 
@@ -281,9 +288,8 @@ class NetraUserError(SCons.Errors.UserError):  # type: ignore[misc]
 def _execution(
     env: Any, graph: Graph, library: Library, folders: Mapping[Root, Path], has_own_folder: bool
 ) -> Execution:
-    work = Path(f"{env['NETRA_BUILD']}/work")
-    paths = {Root.SOURCE: library.root, Root.WORK: work, **folders}
     context: BuildContext = env["NETRA_CONTEXT"]
+    work = Path(f"{env['NETRA_BUILD']}/work")
+    roots = Folders({Root.SOURCE: library.root, Root.WORK: work, **folders})
     runs, tools = context.run_record(env), context.tools(env)
-    disk, tally = RealDisk(), context.tally
-    return Execution(graph, Folders(paths), disk, tools, tally, runs, has_own_folder)
+    return Execution(graph, roots, RealDisk(), tools, context.tally, runs, has_own_folder)

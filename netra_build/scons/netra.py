@@ -12,16 +12,7 @@ from typing import Any
 
 from netra_build.build.cache.store import DEFAULT_MAX_BYTES
 from netra_build.scons.context import BuildContext
-from netra_build.scons.methods import (
-    netra_checks,
-    netra_engine,
-    netra_equivalence,
-    netra_numerics,
-    netra_recipe,
-    netra_release,
-    netra_report,
-    netra_tactic,
-)
+from netra_build.scons.methods import BUILDERS
 from netra_build.scons.nodes import content_changed
 
 
@@ -41,14 +32,8 @@ def generate(env: Any, **options: Any) -> None:
         NETRA_VERBOSE=False,
     )
     env.Decider(content_changed)
-    env.AddMethod(netra_engine, "NetraEngine")
-    env.AddMethod(netra_recipe, "NetraRecipe")
-    env.AddMethod(netra_tactic, "NetraTactic")
-    env.AddMethod(netra_release, "NetraRelease")
-    env.AddMethod(netra_report, "NetraReport")
-    env.AddMethod(netra_equivalence, "NetraEquivalence")
-    env.AddMethod(netra_checks, "NetraChecks")
-    env.AddMethod(netra_numerics, "NetraNumerics")
+    for name, method in BUILDERS.items():
+        env.AddMethod(method, name)
 
 
 def exists(env: Any) -> bool:

@@ -30,17 +30,13 @@ def content_changed(
     """
     is_plain = isinstance(dependency, SCons.Node.FS.File) and not isinstance(dependency, StepFile)
     if is_plain and "netra_hashed" not in dependency.attributes.__dict__:
-        dependency.get_ninfo().csig = SCons.Util.hash_signature(_contents(dependency))
+        contents = dependency.get_contents() if dependency.exists() else b""
+        dependency.get_ninfo().csig = SCons.Util.hash_signature(contents)
         dependency.attributes.netra_hashed = True
     try:
         return bool(dependency.get_csig() != previous.csig)
     except AttributeError:
         return True
-
-
-def _contents(node: Any) -> bytes:
-    contents: bytes = node.get_contents() if node.exists() else b""
-    return contents
 
 
 def declare_graph(env: Any, execution: Execution) -> list[Any]:

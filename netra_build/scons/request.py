@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from netra_build.asm.tools.tool_identity import is_binary
@@ -55,16 +57,15 @@ def restore_request(env: Any, check: UpToDateCheck) -> Made | None:
         try:
             if not fits(trace, code, base, input_trace):
                 continue
-            written = restore(trace.made, base, store)
+            made, written = trace.made, restore(trace.made, base, store)
             if written is not None:
-                _note(env, trace.made, written)
+                _note(env, made, written)
                 moment_ns, outputs = time.time_ns(), confirmed(written)
                 if outputs is not None:
-                    made = trace.made
-                    folders = {absolute(product.folder): product.names for product in made.products}
-                    shown = context, input_trace, moment_ns, outputs, folders, made.said
-                    write_manifest(RealDisk(), BUILD, check.request, _finished(*shown))
-                return trace.made
+                    result = outputs, made.products, made.said
+                    finished = _finished(context, input_trace, moment_ns, *result)
+                    write_manifest(RealDisk(), BUILD, check.request, finished)
+                return made
         except NetraError:
             continue
     return None
@@ -90,7 +91,7 @@ def _finished(
     input_trace: InputTrace,
     moment_ns: int,
     outputs: Mapping[str, Row],
-    products: Mapping[str, Iterable[str]],
+    products: Iterable[TracedProduct],
     said: Sequence[str],
 ) -> Finished:
     return Finished(
@@ -99,7 +100,7 @@ def _finished(
         moment_ns=moment_ns,
         base=absolute(".") + "/",
         outputs=outputs,
-        products=products,
+        products={absolute(product.folder): product.names for product in products},
         said=said,
         is_shared=not context.has_path_tools,
         noted=context.noted,
@@ -116,16 +117,14 @@ def keep_request(env: Any, check: UpToDateCheck, moment_ns: int) -> None:
     outcome = context.confirmed()
     if outcome is None or not _is_all_known_by_files(context):
         return
-    traced = context.traced_products()
-    products = {folder: names for folder, _, names in traced}
     said = [*context.said, *(f"netra: {note}" for note in context.notes)]
-    finished = _finished(context, context.input_trace, moment_ns, outcome.outputs, products, said)
-    try:
+    result = outcome.outputs, context.products(), said
+    finished = _finished(context, context.input_trace, moment_ns, *result)
+    # A disk may be full or read-only: the next run decides without what cannot be written.
+    with suppress(NetraError):
         is_whole = not write_manifest(RealDisk(), BUILD, check.request, finished)
         if is_whole and (context.tally.count(Ending.RAN) or context.tally.count(Ending.RESTORED)):
             _keep_trace(env, check, finished, outcome.actions)
-    except NetraError:
-        return  # a disk that is full or read-only: the next run decides without it
 
 
 def _keep_trace(
@@ -137,10 +136,7 @@ def _keep_trace(
     if store is None or not key:
         return
     base = finished.base
-    products = [
-        TracedProduct(folder.removeprefix(base), seal, tuple(sorted(names)))
-        for folder, seal, names in context.traced_products()
-    ]
+    products = [replace(p, folder=p.folder.removeprefix(base)) for p in context.products()]
     made = finished.outputs, actions, products, finished.said, context.run_record(env).asked()
     trace = trace_of(context.input_trace, base, _code(env), *made)
     if trace is not None:

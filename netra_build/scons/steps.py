@@ -7,7 +7,6 @@ but whether they are up to date is asked once for all outputs of an action, by i
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,7 +17,6 @@ import SCons.Node
 import SCons.Node.FS
 import SCons.Util
 
-from netra_build.build.digests.action_digest import ingredients_of
 from netra_build.build.explain.reasons import FORGOTTEN, Cause, Reason
 from netra_build.build.freshness.freshness import Decision, Freshness
 from netra_build.build.graph.actions import Action
@@ -146,7 +144,7 @@ class Step(SCons.Executor.Executor):  # type: ignore[misc]
         """Take all outputs from the store, and say so; False when the action has to run."""
         is_restored: bool = self.env["NETRA_CONTEXT"].executor.restore(self)
         if is_restored and SCons.Action.print_actions:
-            show = self.env.get("PRINT_CMD_LINE_FUNC", _print_line)
+            show = self.env.get("PRINT_CMD_LINE_FUNC", lambda line, *_: print(line))
             show(self.action.line(RESTORED), [self.node], [], self.env)
         return is_restored
 
@@ -182,17 +180,13 @@ class Step(SCons.Executor.Executor):  # type: ignore[misc]
 
     def reasons(self) -> list[str]:
         """Return why the action has to run, in words."""
-        decider, freshness = self.execution.decider, self.freshness
+        decider, path_of = self.execution.decider, self.execution.folders.name
         if decider is None:
             return []
-        path_of = self.execution.folders.path
-        made_from = ingredients_of(
-            self.action,
-            lambda place: str(path_of(place)),
-            lambda _, place: freshness.file_digest(str(path_of(place))) or "",
-            decider.identity,
+        made_from = decider.ingredients(
+            self.action, lambda _, place: self.freshness.file_digest(path_of(place)) or ""
         )
-        found = decider.reasons(self.action, self.output_paths, made_from) or (self._otherwise(),)
+        found = decider.reasons(self.action, made_from) or (self._otherwise(),)
         return [reason.text() for reason in found]
 
 
@@ -216,6 +210,8 @@ class StepFile(SCons.Node.FS.File):  # type: ignore[misc]
     def get_csig(self) -> str:
         """Return the BLAKE3 of the file; that of no bytes when there is none."""
         return self.executor.freshness.file_digest(str(self)) or blake3_hex(b"")
+
+    get_cachedir_csig = get_csig
 
     def get_ninfo(self) -> Any:
         """Return what SCons stores of a file in the signature of one that is made from it."""
@@ -270,10 +266,6 @@ class StepFile(SCons.Node.FS.File):  # type: ignore[misc]
             step.is_restored = bool(is_asked) and step.restore()
         return step.is_restored
 
-    def get_cachedir_csig(self) -> str:
-        """Return the BLAKE3 of the file; a cache of the user's does not have it."""
-        return self.get_csig()
-
     def explain(self) -> str:
         """Return the text of ``--debug=explain``: the reasons that are recorded, too."""
         try:
@@ -291,7 +283,3 @@ def last_files(nodes: Sequence[Any]) -> list[Any]:
     used = {source for node in nodes for source in node.sources}
     is_enough = all(node in used for node in nodes[:-1])
     return [nodes[-1]] if is_enough else list(nodes)
-
-
-def _print_line(line: str, target: list[Any], source: list[Any], env: Any) -> None:
-    sys.stdout.write(line + "\n")

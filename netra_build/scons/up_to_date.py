@@ -54,26 +54,30 @@ class UpToDateCheck:
         If not, the manifest is removed: from here on outputs are made. A folder that cannot be
         locked ends the run with one line.
         """
-        command = " ".join(["scons", *sys.argv[1:]])
         try:
-            take_lock(BUILD, command, _say)
-        except NetraError as error:
-            _say(str(error))
-            sys.exit(error.status)
-        if self.is_usable:
-            verdict = up_to_date.judge(BUILD, self.request, self.environment, verify=self.verify)
-            if not verdict.reason:
-                is_silent = SCons.Script.Main.OptionsParser.values.silent
-                for line in (*verdict.said, *([] if is_silent else [f"netra: {verdict.line()}"])):
-                    print(line)
+            lock_build(BUILD)
+            if self.is_usable and self._is_as_it_was():
                 return True
-            self.noted = verdict.noted
-        try:
             up_to_date.forget(BUILD, self.request)
         except NetraError as error:
             _say(str(error))
             sys.exit(error.status)
         return False
+
+    def _is_as_it_was(self) -> bool:
+        verdict = up_to_date.judge(BUILD, self.request, self.environment, verify=self.verify)
+        self.noted = verdict.noted
+        if verdict.reason:
+            return False
+        is_silent = SCons.Script.Main.OptionsParser.values.silent
+        for line in (*verdict.said, *([] if is_silent else [f"netra: {verdict.line()}"])):
+            print(line)
+        return True
+
+
+def lock_build(build: str) -> None:
+    """Take the lock of a build folder for this run of SCons, as ``take_lock`` does."""
+    take_lock(build, " ".join(["scons", *sys.argv[1:]]), _say)
 
 
 def _say(line: str) -> None:

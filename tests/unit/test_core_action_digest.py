@@ -42,7 +42,7 @@ TOOLS = Tools("22")
 
 
 def digest(action: Action = ACTION, digests: dict[str, str] = DIGESTS, tools: Any = TOOLS) -> str:
-    return action_digest(action, digests, tools)
+    return action_digest(action, digests, tools.identity)
 
 
 def test_it_is_a_digest_and_always_the_same() -> None:

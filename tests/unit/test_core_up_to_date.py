@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from netra_build.build.freshness.finished import Finished, NotedDigests, write_manifest
-from netra_build.build.freshness.input_trace import InputTrace, RecordingDisk, RecordingEnvironment
+from netra_build.build.freshness.input_trace import InputTrace, RecordingDisk
 from netra_build.build.freshness.up_to_date import (
     body_digest,
     forget,
@@ -61,7 +61,7 @@ class Place:
         assert not disk.is_file(self.folder / "kernels/i.inc")
         assert not disk.exists(self.folder / "override")
         assert disk.is_folder(self.folder / "kernels")
-        assert RecordingEnvironment(self.environment, input_trace).get("ROCM_PATH") == "/rocm"
+        assert input_trace.variable(self.environment, "ROCM_PATH") == "/rocm"
 
     def finished(self, input_trace: InputTrace, moment_ns: int | None = None) -> Finished:
         """Return what was finished; the product is the folder ``build/out``."""

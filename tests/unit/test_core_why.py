@@ -329,7 +329,9 @@ def test_what_the_store_gave_in_a_build_that_ran_nothing_stands(shop: Workshop) 
     action = execution.graph.actions[0]
     outputs = execution.folders.names(action.outputs)
     record = OutputRecord(shop.folder / "work/outputs.json", RealDisk())
-    digest = action_digest(action, {"text": blake3_hex(source.read_bytes())}, execution.tools)
+    digest = action_digest(
+        action, {"text": blake3_hex(source.read_bytes())}, execution.tools.identity
+    )
     record.note({outputs[0]: blake3_hex(made.read_bytes())})
     record.note_action(outputs, digest)
 

@@ -12,7 +12,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from netra_build.build.digests.code_digest import code_digest, code_parts
 from netra_build.build.graph.actions import Action, Place
@@ -24,7 +24,9 @@ FORMAT = "netra-action-1"
 _ENCODER = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
-def action_digest(action: Action, input_digests: Mapping[str, str], tools: Any) -> str:
+def action_digest(
+    action: Action, input_digests: Mapping[str, str], identity: Callable[[], Mapping[str, str]]
+) -> str:
     """Return the BLAKE3 (hexadecimal) of an action whose inputs have these BLAKE3s, by role.
 
     Roles and parameters are in order (``Stage.apply``). Keys *inside* a parameter stay in the
@@ -35,7 +37,7 @@ def action_digest(action: Action, input_digests: Mapping[str, str], tools: Any) 
         "format": FORMAT,
         "stage": stage.name,
         "code": code_digest(stage.module),
-        "tools": tools.identity() if stage.uses_tools else None,
+        "tools": identity() if stage.uses_tools else None,
         "parameters": [[name, value] for name, value in action.parameters],
         "inputs": [[role, input_digests[role]] for role, _ in action.inputs],
         "outputs": [role for role, _ in action.outputs],

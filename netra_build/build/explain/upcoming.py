@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from netra_build.build.digests.action_digest import ingredients_of
 from netra_build.build.explain.reasons import FORGOTTEN, Cause, Reason
 from netra_build.build.freshness.freshness import Freshness
 from netra_build.build.graph.actions import Action, Place
@@ -120,8 +119,7 @@ def _verdict(
             return digest_by_path[path]
         return ""
 
-    made_from = ingredients_of(action, folders.name, digest_of, decider.identity)
-    certain = decider.reasons(action, outputs, made_from)
+    certain = decider.reasons(action, decider.ingredients(action, digest_of))
     inputs = folders.names(action.inputs)
     state, reasons = _state(certain, unknown), (*certain, *unknown)
     if state is State.MAY_RUN:

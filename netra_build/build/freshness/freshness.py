@@ -163,17 +163,6 @@ class OutputRecord:
 
 
 @dataclass(frozen=True)
-class KnownTools:
-    """The tool chain's identity as it was found when the build began."""
-
-    found: Mapping[str, str]
-
-    def identity(self) -> Mapping[str, str]:
-        """Return the identity; nothing is looked at again."""
-        return self.found
-
-
-@dataclass(frozen=True)
 class Decision:
     """The digest of an action before it runs, and the digests of the inputs it was made of."""
 
@@ -190,7 +179,8 @@ class Freshness:
     def __init__(self, record: OutputRecord, disk: Disk, identity: Mapping[str, str]) -> None:
         self.record = record
         self.disk = disk
-        self._tools = KnownTools(identity)
+        self._identity = identity
+        """The tool chain's identity as it was found when the build began."""
         self._digests: dict[str, str | None] = {}
         self._planned: dict[str, str] = {}
 
@@ -215,7 +205,7 @@ class Freshness:
             if digest is None:
                 return None
             found[role] = digest
-        return Decision(action_digest(action, found, self._tools), found)
+        return Decision(action_digest(action, found, lambda: self._identity), found)
 
     def is_fresh(self, outputs: Paths, digest: str) -> bool:
         """Tell whether all outputs are what was written, by an action of this digest."""

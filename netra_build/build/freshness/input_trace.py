@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from netra_build.build.digests.code_digest import PACKAGE_FOLDER
@@ -61,6 +61,11 @@ class InputTrace:
         if self.listings.setdefault((folder, suffix, skipped), names) != names:
             self.unsteady.add(folder)
 
+    def variable(self, environment: Mapping[str, str], name: str) -> str:
+        """Return an environment variable, empty without one, and remember what it is."""
+        self.environment[name] = environment.get(name)
+        return environment.get(name, "")
+
     def _digest_of_young(self, path: str, stamp: Stamp | None) -> str | None:
         if stamp is None or not is_recent(stamp[1], stamp[2], self.started_ns):
             return None
@@ -95,24 +100,6 @@ def absolute(path: Path | str) -> str:
     if PLAIN_NAME.fullmatch(name) and (folder := os.getcwd()) != "/":
         return f"{folder}/{name}"  # there is nothing in it that could be left out
     return os.path.abspath(name)
-
-
-class RecordingEnvironment(Mapping[str, str]):
-    """Environment variables; which of them are asked for is noted."""
-
-    def __init__(self, values: Mapping[str, str], input_trace: InputTrace) -> None:
-        self._values = values
-        self._input_trace = input_trace
-
-    def __getitem__(self, name: str) -> str:
-        self._input_trace.environment[name] = self._values.get(name)
-        return self._values[name]
-
-    def __iter__(self) -> Iterator[str]:
-        raise TypeError("a build asks for single variables")
-
-    def __len__(self) -> int:
-        return len(self._values)
 
 
 class RecordingDisk(RealDisk):

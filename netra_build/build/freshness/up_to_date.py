@@ -42,10 +42,9 @@ UNREADABLE = (
     OSError,
     ValueError,
     TypeError,
-    KeyError,
-    IndexError,
+    LookupError,
     AttributeError,
-    RecursionError,
+    RuntimeError,
     OverflowError,
 )
 

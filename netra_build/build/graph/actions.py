@@ -1,8 +1,7 @@
 """Actions and the graph they form: what is made from what, by which stage.
 
 A graph is plain data. The SCons front turns it into nodes, ``netra rebuild`` runs it from top to
-bottom; both run one action by the same lines (``execute``), so they cannot differ in what they
-make.
+bottom.
 """
 
 from __future__ import annotations

@@ -65,8 +65,14 @@ class Product:
         self.listing = listing
         self.seal = seal
         self.names = frozenset(names)
-        self._kept_folders = {".", *_folders_of(self.names)}
-        """A build may be making one of them while another of its threads takes away the rest."""
+        self._kept_folders = {"."}
+        """All that files of the product lie in, at any depth.
+
+        A build may be making one of them while another of its threads takes away the rest.
+        """
+        folders = set(self.names)
+        while folders := {os.path.dirname(name) for name in folders} - {""}:
+            self._kept_folders |= folders
         self.disk = disk
         self._lock = threading.Lock()
         self.has_begun = False
@@ -91,7 +97,9 @@ class Product:
         if not self.disk.is_folder(self.folder):
             self._refuse_file()
             return
-        if self._known_names() is not None or (self.is_alone and self._has_own_file()):
+        if self._known_names() is not None:
+            return
+        if self.is_alone and any(self.disk.is_file(self.folder / name) for name in self.names):
             return
         found = self.disk.any_file_under(self.folder)
         if found is not None and found.name != f".{JOURNAL}.part":
@@ -101,9 +109,6 @@ class Product:
                 location=str(self.folder),
                 hint="name a new folder or an engine directory",
             )
-
-    def _has_own_file(self) -> bool:
-        return any(self.disk.is_file(self.folder / name) for name in self.names)
 
     def _refuse_file(self) -> None:
         for path in (self.folder, *self.folder.parents):
@@ -133,11 +138,8 @@ class Product:
         if not self.is_alone:
             return ()
         found = entries_below(str(self.folder))
-        extra = (name for name in found if name not in self.names and name != JOURNAL)
-        return tuple(name for name in extra if not self._is_kept_folder(name))
-
-    def _is_kept_folder(self, name: str) -> bool:
-        return name.endswith("/") and name.rstrip("/") in self._kept_folders
+        known = {*self.names, JOURNAL, *(f"{folder}/" for folder in self._kept_folders)}
+        return tuple(name for name in found if name not in known)
 
     def finish(self) -> None:
         """Remove the journal: the seal has been written."""
@@ -152,11 +154,10 @@ class Product:
         if not self.disk.remove_empty_folder(path):
             self.disk.remove(path)
         parent = path.parent
-        while self._is_droppable(parent) and self.disk.remove_empty_folder(parent):
+        while parent.relative_to(self.folder).as_posix() not in self._kept_folders:
+            if not self.disk.remove_empty_folder(parent):
+                break
             parent = parent.parent
-
-    def _is_droppable(self, folder: Path) -> bool:
-        return folder.relative_to(self.folder).as_posix() not in self._kept_folders
 
     def _known_names(self) -> frozenset[str] | None:
         """Return the files that seal and journal name, or None when there is neither."""
@@ -185,14 +186,3 @@ class Product:
             raise DamagedStore("names no files", location=str(path), hint=hint)
         self._read[content] = frozenset(files)
         return self._read[content]
-
-
-def _folders_of(names: Iterable[str]) -> frozenset[str]:
-    """Return every folder that files with these relative names lie in, at any depth."""
-    waiting, found = list(names), set()
-    while waiting:
-        folder = waiting.pop().rpartition("/")[0]
-        if folder and folder not in found:
-            found.add(folder)
-            waiting.append(folder)
-    return frozenset(found)

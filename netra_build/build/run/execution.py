@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from netra_build.build.digests.action_digest import Ingredients, ingredients_of, shown_digest
@@ -26,25 +25,12 @@ from netra_build.core.disk import Disk
 
 
 class Decider:
-    """Gives the reasons of the actions of one graph, by the record of their last runs.
+    """Gives the reasons of the actions of one graph, by the record of their last runs."""
 
-    ``declared`` returns the paths of all files that the graph makes now: an action that made none
-    of them is one whose files have other names now.
-    """
-
-    def __init__(
-        self,
-        record: RunRecord,
-        disk: Disk,
-        graph: str,
-        declared: Callable[[], frozenset[str]],
-        tools: Any,
-    ) -> None:
+    def __init__(self, record: RunRecord, execution: Execution) -> None:
         self.record = record
-        self.disk = disk
-        self.graph = graph
-        self._declared = declared
-        self._tools = tools
+        self.disk, self.folders = execution.disk, execution.folders
+        self._graph, self._tools = execution.graph, execution.tools
         self._identity: Mapping[str, str] | None = None
         self._former_paths: dict[str, str] = {}
 
@@ -67,12 +53,15 @@ class Decider:
         record = self.record
         if any(map(record.knows, outputs)):
             return False
-        return record.has_predecessors(self.graph, action.stage.name, action.subject)
+        return record.has_predecessors(self._graph.name, action.stage.name, action.subject)
 
-    def reasons(
-        self, action: Action, outputs: Paths, ingredients: Ingredients
-    ) -> tuple[Reason, ...]:
+    def ingredients(self, action: Action, digest_of: Callable[[str, Place], str]) -> Ingredients:
+        """Return what an action is made from; ``digest_of`` tells the BLAKE3 of an input."""
+        return ingredients_of(action, self.folders.name, digest_of, self.identity)
+
+    def reasons(self, action: Action, ingredients: Ingredients) -> tuple[Reason, ...]:
         """Return why ``action`` has to run; nothing when it has not."""
+        outputs = self.folders.names(action.outputs)
         entry = self.entry(outputs)
         if entry is None:
             return self._first_reasons(action, outputs, ingredients)
@@ -101,8 +90,10 @@ class Decider:
         Of several the one that took the former names of its inputs, then the one that ran last,
         then the one whose parameters differ least.
         """
-        known = self.record.predecessors(self.graph, action.stage.name, action.subject)
-        gone = [entry for entry in known if self._declared().isdisjoint(entry.paths)]
+        known = self.record.predecessors(self._graph.name, action.stage.name, action.subject)
+        made = self._graph.producers if known else ()
+        declared = frozenset(map(self.folders.name, made))
+        gone = [entry for entry in known if declared.isdisjoint(entry.paths)]
         return min(gone, key=lambda entry: self._distance(entry, ingredients), default=None)
 
     def _distance(
@@ -156,7 +147,7 @@ class Folders:
         return tuple([prefixes[place.root] + place.name for _, place in roles])
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Execution:
     """All that running the actions of one graph takes."""
 
@@ -176,17 +167,10 @@ class Execution:
         graph = self.graph
         if graph.seal is not None:
             folder, names = self.folders.paths[Root.OUT], graph.products(Root.OUT)
-            is_alone = self.has_own_folder
-            product = Product(
-                folder, graph.seal.name, names, self.disk, graph.listing, is_alone=is_alone
-            )
-            object.__setattr__(self, "product", product)
+            made = folder, graph.seal.name, names, self.disk, graph.listing
+            self.product = Product(*made, is_alone=self.has_own_folder)
         if self.runs is not None:
-            decider = Decider(self.runs, self.disk, graph.name, self._declared, self.tools)
-            object.__setattr__(self, "decider", decider)
-
-    def _declared(self) -> frozenset[str]:
-        return frozenset(map(self.folders.name, self.graph.producers))
+            self.decider = Decider(self.runs, self)
 
 
 class ActionLog:
@@ -203,18 +187,8 @@ class ActionLog:
         self.execution.tally.begin(self.paths, self.action.line())
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.execution.tally.end(self.paths, Ending.FAILED if error is not None else self.ending)
-
-    def record(self, pending: Pending, written: Mapping[str, str]) -> None:
-        """Record that the action wrote files of these BLAKE3."""
-        if self.execution.runs is not None and self.ending is not None:
-            self.execution.runs.done(pending, written, self.ending)
+    def __exit__(self, kind: type[BaseException] | None, *raised: object) -> None:
+        self.execution.tally.end(self.paths, Ending.FAILED if kind is not None else self.ending)
 
     def record_noted(self, noted: Line) -> None:
         """Record what a copy of this process, which carried it out, has noted of the run."""
@@ -238,12 +212,9 @@ def pending_run(
     if decider is None:
         return None
     began = decider.record.clock()
-    made_from = ingredients_of(
-        action, execution.folders.name, lambda role, _: input_digests[role], decider.identity
-    )
-    reasons = tuple(
-        _of_seal(reason, action, execution) for reason in decider.reasons(action, paths, made_from)
-    )
+    made_from = decider.ingredients(action, lambda role, _: input_digests[role])
+    found = decider.reasons(action, made_from)
+    reasons = tuple(_of_seal(reason, action, execution) for reason in found)
     return Pending(action, execution.graph.name, paths, made_from, reasons or (otherwise,), began)
 
 

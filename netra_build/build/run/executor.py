@@ -1,9 +1,7 @@
 """Carry out actions: read the inputs, restore or make the outputs, write them whole or not at all.
 
-SCons's nodes, ``netra rebuild``, ``netra reproduce`` and ``netra kernels`` all come through here,
-in the process that builds and in those that work for it. With a store the outputs are taken from
-there when the same action has run before, in any folder, and kept there when it runs; either way
-they are written by the same lines.
+With a store the outputs are taken from there when the same action has run before, in any folder,
+and kept there when it runs; either way they are written by the same lines.
 """
 
 from __future__ import annotations
@@ -104,7 +102,9 @@ class ActionRun:
 
     def _digest(self) -> str:
         """Return the action digest of exactly these inputs and the tools as they are now."""
-        return action_digest(self.action, self.input_digests, self.execution.tools)
+        return action_digest(
+            self.action, self.input_digests, lambda: self.execution.tools.identity()
+        )
 
     def _is_steady(self, digest: str) -> bool:
         """Tell whether inputs and tools are what they were when ``digest`` was made of them."""
@@ -199,8 +199,8 @@ def perform(job: Job, store: Store | None = None, only: Ending | None = None) ->
     with ActionLog(job.action, job.execution) as log:
         outcome, pending = attempt(job, store, only)
         log.ending = outcome.ending if outcome is not None else None
-        if outcome is not None and pending is not None:
-            log.record(pending, outcome.written)
+        if outcome is not None and pending is not None and job.execution.runs is not None:
+            job.execution.runs.done(pending, outcome.written, outcome.ending)
     return outcome
 
 

@@ -225,10 +225,7 @@ class StepFile(SCons.Node.FS.File):  # type: ignore[misc]
         """Look for nothing: an action declares all that it reads."""
 
     def make_ready(self) -> None:
-        """Do nothing: no signature is taken apart or stored, no little kept thing is given up.
-
-        Outputs are in the store already, from before anybody could alter the files.
-        """
+        """Do nothing: no signature is taken apart, and outputs are in the store already."""
 
     visited = release_target_info = push_to_cache = make_ready
 

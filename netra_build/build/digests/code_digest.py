@@ -10,6 +10,7 @@ import ast
 import os
 import re
 import sys
+from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -123,9 +124,19 @@ def _reaches_members(tree: ast.Module) -> bool:
     return any(isinstance(t, ast.Name) and t.id == "MEMBERS_ARE_REACHED" for t in targets)
 
 
+def _statements(tree: ast.AST) -> Iterator[ast.AST]:
+    """Yield every statement at any depth; expressions, which are most of a tree, hold none."""
+    waiting = deque([tree])
+    while waiting:
+        node = waiting.popleft()
+        yield node
+        for part in ("body", "handlers", "orelse", "finalbody", "cases"):
+            waiting.extend(getattr(node, part, ()))
+
+
 def imported_modules(tree: ast.AST) -> Iterator[str]:
     """Yield the absolute name of every module that ``tree`` imports, packages of ours resolved."""
-    for node in ast.walk(tree):
+    for node in _statements(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:

@@ -5,9 +5,8 @@ a stored result cannot differ. A source is hashed once in a build. What an actio
 not, as long as its stamp is the one on record. On a source that is not what the build was planned
 with nothing can be decided: what reads it has to run, and is refused.
 
-The record of outputs is kept beside the work files. An output that reads otherwise than it was
-written is made again; a build tool that only asks whether a target exists would go on from altered
-bytes.
+The record of outputs is kept beside the work files: one that reads otherwise than it was written is
+made again.
 """
 
 from __future__ import annotations
@@ -73,8 +72,7 @@ class OutputRecord:
     def note_action(self, outputs: Paths, digest: str) -> None:
         """Remember the action digest that files were made by, all that the action makes.
 
-        To be called after ``note`` of these files: whatever is noted of one of them later means
-        that something else has written it.
+        To be called after ``note`` of these files: what is noted later, something else has written.
         """
         with self._lock:
             self._forget_makers(outputs)

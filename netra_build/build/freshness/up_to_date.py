@@ -113,10 +113,8 @@ def judge(
 ) -> Verdict:
     """Tell whether the request was finished and everything is as it was then.
 
-    ``by_another`` says that another front than the one that finished it asks.
-
-    Of the ``environment`` those variables count that were read. ``verify`` reads and hashes all
-    files instead of trusting their stamps.
+    ``by_another`` says that another front than the one that finished it asks. ``verify`` reads and
+    hashes all files instead of trusting their stamps.
     """
     try:
         manifest = read_manifest(manifest_path(build, request))

@@ -154,11 +154,7 @@ class ActionRun:
         return action.stage.explain(error, hints, execution.tools).under(action.subject)
 
     def _write(self, outputs: Outputs) -> dict[str, str]:
-        """Write all outputs and return their digests.
-
-        Before the first file of a sealed product is written its seal is withdrawn, and the seal
-        itself is written last (see ``Product``).
-        """
+        """Write all outputs, the seal of a product withdrawn before; return their digests."""
         execution, declared = self.execution, dict(self.action.outputs)
         product, name = execution.product, execution.folders.name
         if product is not None and any(place.root is Root.OUT for place in declared.values()):

@@ -98,10 +98,7 @@ class Worker:
         theirs.close()
 
     def ask(self, task: Any, begin: Begin) -> Any:
-        """Return what ``work`` returns for a task; raise what it raises.
-
-        ``EOFError`` when the process has ended.
-        """
+        """Return what ``work`` returns for a task; raise what it raises, or ``EOFError``."""
         try:
             self._pipe.send(task)
             while True:

@@ -17,7 +17,6 @@ from netra_build.formats.models.model import Model
 from netra_build.formats.plan import Candidate, EnginePlan, GoldenArtifact, OperationPlan, Selection
 from netra_build.formats.vocabulary import EXECUTE_KERNEL, KIND_GOLDEN
 from netra_build.plan.dataflow import operation_place
-from netra_build.stages.golden import check_golden_object
 
 GOLDEN_REASON = "exact accepted golden HSACO contract"
 
@@ -87,6 +86,8 @@ def read_golden(plan: EnginePlan, root: Path, disk: Disk, *, strict: bool) -> di
     Raises ``BadInput`` when one is missing or has another digest than the model states; with
     ``strict``, ``Refused`` for one whose bytes or metadata differ.
     """
+    from netra_build.stages.golden import check_golden_object  # reads code objects: seldom needed
+
     found = {}
     for item in golden_objects(plan):
         location = f"{root}/{item.name}"

@@ -10,12 +10,11 @@ from collections.abc import Callable
 from rich.console import Console
 from rich.table import Table
 
-from netra_build.build.cache.care import (
+from netra_build.build.cache.contents import (
     OTHER_VERSION,
     WHAT,
     folder_use,
     remove_incomplete,
-    repair,
     verified,
 )
 from netra_build.build.cache.files import StoreFiles
@@ -64,7 +63,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _stat(store: Store, place: StorePlace, options: argparse.Namespace) -> int:
-    use = folder_use(store)
+    use = folder_use(store.files)
     rows = [(WHAT[name], found.files, found.occupied_bytes) for name, found in use.items()]
     used = sum(use[name].occupied_bytes for name in FOLDERS)
     if options.json:
@@ -87,12 +86,13 @@ def _stat(store: Store, place: StorePlace, options: argparse.Namespace) -> int:
 
 
 def _verify(store: Store, place: StorePlace, options: argparse.Namespace) -> int:
-    found = dict(verified(store))
+    found = dict(verified(store.files))
     damages = {name: reason for name, reason in found.items() if reason not in ("", OTHER_VERSION)}
     others = sum(reason == OTHER_VERSION for reason in found.values())
     apart = f"of another version: {others}"
     if options.repair:
-        repair(store, damages)
+        for name in damages:
+            store.files.remove(name)
     if options.json:
         rows = [{"name": name, "reason": reason} for name, reason in damages.items()]
         removed = len(damages) if options.repair else 0
@@ -123,7 +123,7 @@ def _lines(damages: dict[str, str]) -> list[str]:
 
 def _gc(store: Store, place: StorePlace, options: argparse.Namespace) -> int:
     kept = place.max_bytes if options.bytes is None else options.bytes
-    incomplete = remove_incomplete(store)
+    incomplete = remove_incomplete(store.files)
     evicted = store.ledger.evict(kept)
     if evicted is None:
         raise BadInput("another process is making room", location=str(place.root))

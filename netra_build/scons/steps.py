@@ -17,9 +17,9 @@ import SCons.Node
 import SCons.Node.FS
 import SCons.Util
 
-from netra_build.build.explain.reasons import FORGOTTEN, Cause, Reason
 from netra_build.build.freshness.freshness import Decision, Freshness
 from netra_build.build.graph.actions import Action
+from netra_build.build.record.reasons import FORGOTTEN, Cause, Reason
 from netra_build.build.record.tally import Paths
 from netra_build.build.run.execution import Execution
 from netra_build.build.run.executor import Job, Outcome

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from netra_build.build.cache.care import verified
+from netra_build.build.cache.contents import verified
 from netra_build.build.cache.store import open_store
 
 WRITERS = 8
@@ -73,7 +73,7 @@ def test_killed_writers_leave_nothing_that_is_wrong(tmp_path: Path, rng: random.
             child.communicate()
     assert set(said) == {b"done\n"}
     store = open_store(root, BOUND)
-    found = list(verified(store))
+    found = list(verified(store.files))
     assert len(found) > ACTIONS
     assert [name for name, fault in found if fault] == []
     for number in range(ACTIONS):

@@ -12,7 +12,7 @@ from blake3 import blake3
 from project import ENGINE, MadeOnce, Project
 from workshop import entries
 
-from netra_build.build.explain.reasons import Reason
+from netra_build.build.record.reasons import Reason
 from netra_build.build.record.run_record import RunRecord
 from netra_build.core.disk import RealDisk
 

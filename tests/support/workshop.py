@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from netra_build.build.explain.upcoming import upcoming
-from netra_build.build.explain.why import answer, upcoming_lines
 from netra_build.build.freshness.freshness import Freshness, OutputRecord
 from netra_build.build.graph.actions import Action, Graph, Place, Root, Stage
 from netra_build.build.record.run_file import Entry
@@ -16,6 +14,8 @@ from netra_build.build.run.executor import run_action
 from netra_build.core.digests import blake3_hex
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import Refused
+from netra_build.inspect.upcoming import upcoming
+from netra_build.inspect.why import answer, upcoming_lines
 
 SOURCE, MIDDLE = Place(Root.SOURCE, "in"), Place(Root.WORK, "mid")
 PRODUCT = Place(Root.OUT, "product")

@@ -10,13 +10,12 @@ from html.parser import HTMLParser
 from rich.console import Console
 
 from netra_build.build.digests.action_digest import Ingredients
-from netra_build.build.explain.graph_view import GraphView, graph_view
-from netra_build.build.explain.reasons import Cause, Reason
-from netra_build.build.explain.upcoming import State, Verdict
 from netra_build.build.graph.actions import Place, Root, Stage
+from netra_build.build.record.reasons import Cause, Reason
 from netra_build.build.record.run_file import Entry, Output, Run
 from netra_build.cli.look.graph import dot_text, html_text, plain_lines, print_tree
 from netra_build.core.canonical_json import pretty_bytes
+from netra_build.inspect.upcoming import GraphView, State, Verdict, graph_view
 
 STAGE = Stage("work", "WORK", "netra_build.core.errors", lambda i, p, t: {})
 EMPTY = Ingredients({}, {}, "", {}, "", {})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from netra_build.build.digests.action_digest import Ingredients, Input, parameter_texts
-from netra_build.build.explain.reasons import Cause, Reason, differences
+from netra_build.build.record.reasons import Cause, Reason, differences
 from netra_build.core.digests import blake3_hex
 
 WORDS = {

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from netra_build.build.cache.contents import TRACE
 from netra_build.build.cache.request_trace import (
-    KIND,
     KeptTrace,
     Made,
     Trace,
@@ -182,7 +182,7 @@ def test_a_change_is_missed_without_its_entry(
 def test_a_trace_whose_part_is_gone_or_is_none_is_no_trace(
     store: Store, kept: KeptTrace, data: bytes | None
 ) -> None:
-    (record,) = store.get_records(KIND, "key")
+    (record,) = store.get_records(TRACE, "key")
     digest = store.put_blob(data) if data is not None else "0" * 64
     trace = KeptTrace({**record, "made": digest}, store)
     with pytest.raises(BadInput):
@@ -193,11 +193,11 @@ def test_a_trace_whose_part_is_gone_or_is_none_is_no_trace(
 
 
 def test_what_is_no_trace_is_passed_over(store: Store, kept: KeptTrace) -> None:
-    (record,) = store.get_records(KIND, "key")
+    (record,) = store.get_records(TRACE, "key")
     former = {**record, "format": "netra-trace-5"}
     odd = [3, [], former, {**record, "asked": 3}, {"format": None}]
     for document in odd:
-        store.put_record(KIND, "key", document)
+        store.put_record(TRACE, "key", document)
     assert [trace.made for trace in kept_traces(store, "key")] == [kept.made]
 
 
@@ -207,7 +207,7 @@ def test_traces_of_the_same_share_what_is_the_same(tmp_path: Path, store: Store)
     for text in ("one", "two"):
         (tmp_path / "first/recipes/a.yaml").write_text(text)
         keep_trace(store, "key", made_trace(base), base, RealDisk())
-    records = list(store.get_records(KIND, "key"))
+    records = list(store.get_records(TRACE, "key"))
     assert len({json.dumps(record["asked"]) for record in records}) == 2
     assert len({record["made"] for record in records}) == 1
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from workshop import entries
 
-from netra_build.build.explain.reasons import Cause
 from netra_build.build.graph.actions import Action, Graph, Place, Root, Stage
+from netra_build.build.record.reasons import Cause
 from netra_build.build.record.run_record import RunRecord
 from netra_build.build.run.execution import Execution, Folders, pending_run
 from netra_build.build.run.executor import run_action

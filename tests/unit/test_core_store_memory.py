@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from netra_build.build.cache.store import ANSWER, open_store
+from netra_build.build.cache.contents import ANSWER
+from netra_build.build.cache.store import open_store
 
 
 def test_an_answer_is_found_by_its_question(tmp_path: Path) -> None:

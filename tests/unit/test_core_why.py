@@ -9,15 +9,15 @@ import pytest
 from workshop import MIDDLE, PRODUCT, SEAL_PLACE, Workshop, b3
 
 from netra_build.build.digests.action_digest import action_digest
-from netra_build.build.explain.reasons import Cause, Reason
-from netra_build.build.explain.upcoming import State, Verdict, upcoming
-from netra_build.build.explain.why import Answer, Link, Step
 from netra_build.build.freshness.freshness import Freshness, OutputRecord
 from netra_build.build.graph.actions import Place, Root, Stage
+from netra_build.build.record.reasons import Cause, Reason
 from netra_build.build.run.executor import run_action, run_graph
 from netra_build.core.digests import blake3_hex
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import Refused
+from netra_build.inspect.upcoming import State, Verdict, upcoming
+from netra_build.inspect.why import Answer, Link, Step
 
 
 @pytest.fixture

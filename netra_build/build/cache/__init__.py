@@ -9,15 +9,15 @@ In reading order:
 
 - ``store``: **the face**: ``Store``, ``open_store``, ``store_place``. What a build asks of a store:
   outputs, blobs, records, and answers to questions about tools.
-- ``contents``: what the files are called and what they say, the forms of other versions included.
+- ``contents``: what the files are called and what they say, the forms of other versions included;
+  what ``netra store`` says and does: use, damage, what can go.
 - ``files``: the file operations. No link is followed, every write is whole.
 - ``ledger``: how full the store is, and what leaves it when it is too full.
 - ``request_trace``: a finished request by content: what decided about it, and what it made.
 - ``restore``: whether the trace of a request fits a checkout, and writing all that it made, before
   a graph exists.
-- ``care``: what ``netra store`` says and does: use, damage, what can go.
 
 ``store`` needs ``contents``, ``files`` and ``ledger``, and nothing else of them knows of it. The
-two modules of requests need ``store`` and what ``build/freshness`` knows of inputs; ``care`` needs
-all. From outside of this folder only ``care``'s command asks for ``files`` and ``ledger``.
+two modules of requests need ``store`` and what ``build/freshness`` knows of inputs. From outside of
+this folder only the command ``netra store`` asks for ``contents``, ``files`` and ``ledger``.
 """

@@ -14,6 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from netra_build.build.cache.contents import TRACE, TRACE_FORMAT
 from netra_build.build.cache.store import Store
 from netra_build.build.freshness.input_trace import InputTrace
 from netra_build.build.record.tally import Paths
@@ -23,8 +24,6 @@ from netra_build.core.disk import Disk, RealDisk
 from netra_build.core.errors import BadInput
 from netra_build.core.stamps import Row, check_texts, groups_in
 
-KIND = "request"
-FORMAT = "netra-trace-6"
 OUTPUTS_BELOW = "build/"
 OTHER_FORM = (KeyError, TypeError, ValueError, AttributeError)
 
@@ -96,12 +95,10 @@ class Made:
     def document(self) -> dict[str, Json]:
         """Return what was made as plain JSON."""
         return {
-            "groups": [
-                [action, [list(file) for file in files.items()]] for action, files in self.groups
-            ],
-            "products": [[product.folder, product.seal] for product in self.products],
-            "said": list(self.said),
-            "requests": dict(self.requests),
+            "groups": [(action, [*files.items()]) for action, files in self.groups],
+            "products": [(product.folder, product.seal) for product in self.products],
+            "said": self.said,
+            "requests": self.requests,
         }
 
 
@@ -136,7 +133,7 @@ class KeptTrace:
 
     def __init__(self, record: Any, store: Store) -> None:
         """Take what the store's record says; ``BadInput`` for a record of another form."""
-        if not isinstance(record, dict) or record.get("format") != FORMAT:
+        if not isinstance(record, dict) or record.get("format") != TRACE_FORMAT:
             raise _not_a_trace()
         self.code, self.made_digest = str(record.get("code")), str(record.get("made"))
         self.asked = read_asked(record.get("asked"))
@@ -153,7 +150,7 @@ class KeptTrace:
 
 def kept_traces(store: Store, key: str) -> Iterator[KeptTrace]:
     """Yield the traces that are kept of a request, the newest first."""
-    for record in store.get_records(KIND, key):
+    for record in store.get_records(TRACE, key):
         try:
             yield KeptTrace(record, store)
         except BadInput:
@@ -171,13 +168,13 @@ def keep_trace(store: Store, key: str, trace: Trace, base: str, disk: Disk) -> N
             if not store.has_blob(digest):
                 store.put_blob(disk.read_bytes(Path(base + name)))
     record: dict[str, Json] = {
-        "format": FORMAT,
+        "format": TRACE_FORMAT,
         "code": trace.code,
         "asked": trace.asked.document(),
         "made": store.put_blob(plain_canonical_bytes(made.document())),
     }
     before = {kept.made_digest for kept in kept_traces(store, key)}
-    store.put_record(KIND, key, record)
+    store.put_record(TRACE, key, record)
     for digest in before - {kept.made_digest for kept in kept_traces(store, key)}:
         store.drop_blob(digest)
 

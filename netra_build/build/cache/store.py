@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from netra_build.build.cache.contents import (
+    ANSWER,
     MAX_ENTRY_BYTES,
     MAX_RECORD_BYTES,
     blob_name,
@@ -39,8 +40,6 @@ LEAST_BYTES, MOST_BYTES = 1024 * 1024, 2**50
 FOLDER, NO_STORE = "netra", "0"
 MOST_RECORDS = 8
 """How many records of one key are kept."""
-ANSWER = "answer"
-"""Kind of the records that hold answers."""
 
 Read = TypeVar("Read")
 

@@ -16,8 +16,8 @@ from time import perf_counter
 from typing import Any
 
 from netra_build.build.digests.action_digest import Ingredients
-from netra_build.build.explain.reasons import Reason
 from netra_build.build.graph.actions import Action
+from netra_build.build.record.reasons import Reason
 from netra_build.build.record.run_file import (
     Entry,
     Line,

@@ -14,9 +14,9 @@ from typing import Any
 
 from netra_build.build.digests.action_digest import Ingredients, ingredients_of, shown_digest
 from netra_build.build.digests.code_digest import code_parts
-from netra_build.build.explain.reasons import FORGOTTEN, Cause, Reason, differences
 from netra_build.build.graph.actions import Action, Graph, Place, Root
 from netra_build.build.graph.product import Product
+from netra_build.build.record.reasons import FORGOTTEN, Cause, Reason, differences
 from netra_build.build.record.run_file import Entry, Line
 from netra_build.build.record.run_record import Pending, RunRecord
 from netra_build.build.record.tally import Ending, Paths, Tally

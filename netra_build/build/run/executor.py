@@ -15,9 +15,9 @@ from typing import Any
 
 from netra_build.build.cache.store import Store
 from netra_build.build.digests.action_digest import action_digest
-from netra_build.build.explain.reasons import FORGOTTEN, Reason
 from netra_build.build.freshness.freshness import Decision
 from netra_build.build.graph.actions import Action, Graph, Outputs, Place, Root
+from netra_build.build.record.reasons import FORGOTTEN, Reason
 from netra_build.build.record.run_record import Pending
 from netra_build.build.record.tally import Ending
 from netra_build.build.run.execution import ActionLog, Execution, Folders, pending_run

@@ -12,11 +12,10 @@ from rich.console import Console
 from rich.text import Text
 from rich.tree import Tree
 
-from netra_build.build.explain.graph_view import GraphView, Shown
-from netra_build.build.explain.upcoming import State
 from netra_build.cli.look.recorded import add_build, recorded_view
 from netra_build.core.canonical_json import pretty_bytes
 from netra_build.core.templates import texts_in
+from netra_build.inspect.upcoming import GraphView, Shown, State
 
 HELP = "show the actions of what was built: digests, states, durations, critical path"
 MARK = "*"

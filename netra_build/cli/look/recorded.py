@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from netra_build.build.explain.graph_view import GraphView, graph_view
-from netra_build.build.explain.upcoming import upcoming
 from netra_build.build.freshness.freshness import FILE_NAME as OUTPUTS_NAME
 from netra_build.build.freshness.freshness import Freshness, OutputRecord
 from netra_build.build.graph.actions import Graph, Root
@@ -22,6 +20,7 @@ from netra_build.core.canonical_json import pretty_bytes
 from netra_build.core.disk import RealDisk, work_in
 from netra_build.core.errors import BadInput, DamagedStore, NetraError, nearest_hint
 from netra_build.formats.library import Library, open_library
+from netra_build.inspect.upcoming import GraphView, graph_view, upcoming
 from netra_build.inspect.why import answers, why_document
 from netra_build.releasing import ReleaseRequest, plan_release, plan_report
 from netra_build.requests import asked_graph

@@ -96,7 +96,7 @@ def answer(path: str, record: RunRecord, verdicts: Mapping[str, Verdict]) -> Ans
     state = "made by nothing that was asked for" if verdict is None else verdict.state.value
     made = again = ahead = None
     if entry is not None:
-        build, _ = entry.run_of(path)
+        build = entry.output(path).build
         made = _past(entry, build, record, set())
         if build != entry.last:
             again = _past(entry, entry.last, record, set(), "with the same bytes ")
@@ -122,13 +122,13 @@ def _link(reason: Reason, entry: Entry, record: RunRecord, seen: set[tuple[str, 
     maker = record.entry(paths[0]) if paths else None
     if maker is None:
         return Link(reason)
-    build, run = maker.run_of(paths[0])
-    digest = next(o.digest for o in maker.outputs.values() if o.path == paths[0])
-    if shown_digest(digest) != reason.new:
+    made = maker.output(paths[0])
+    if shown_digest(made.digest) != reason.new:
         return Link(reason, remark="it was made again since")
-    if (maker.paths[0], build) in seen:
-        return Link(reason, remark=f"{_blanks(maker.line)} {run.how} in build {build}, see above")
-    return Link(reason, _past(maker, build, record, seen))
+    if (maker.paths[0], made.build) in seen:
+        run = f"{_blanks(maker.line)} {maker.runs[made.build].how} in build {made.build}"
+        return Link(reason, remark=f"{run}, see above")
+    return Link(reason, _past(maker, made.build, record, seen))
 
 
 def _ahead(verdict: Verdict, verdicts: Mapping[str, Verdict], seen: set[str]) -> Step:

@@ -137,7 +137,7 @@ def _keep_trace(
         return
     base = finished.base
     products = [replace(p, folder=p.folder.removeprefix(base)) for p in context.products()]
-    made = finished.outputs, actions, products, finished.said, context.run_record(env).asked()
+    made = finished.outputs, actions, products, finished.said, context.run_record(env).asked
     trace = trace_of(context.input_trace, base, _code(env), *made)
     if trace is not None:
         keep_trace(store, key, trace, base, RealDisk())

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 
 from netra_build.build.cache.files import (
@@ -118,18 +119,6 @@ def read_entry(data: bytes, action: str) -> dict[str, bytes | str] | None:
     return found if at == len(contents) else None
 
 
-def is_entry_of_other_version(data: bytes, action: str) -> bool:
-    """Tell whether this is an entry that another version of this package keeps of an action.
-
-    Every version begins with the digest of a document on one line; what comes after the document
-    is read by that version alone.
-    """
-    read = _document(data, action)
-    if read is None or (read[0].get("format") == FIRST_ENTRY_FORMAT and read[1]):
-        return False
-    return names_other_version(read[0].get("format"), ENTRY_FORMAT)
-
-
 def record_bytes(kind: str, key: str, document: Json) -> bytes:
     """Return a record's file."""
     wrapped: Json = {"format": RECORD_FORMAT, "kind": kind, "key": key, "document": document}
@@ -148,17 +137,6 @@ def read_record(data: bytes, name: str) -> dict[str, Json] | None:
     if not isinstance(kind, str) or not isinstance(key, str) or not KIND.match(kind):
         return None
     return record if name == record_prefix(kind, key) + blake3_hex(data) else None
-
-
-def is_record_of_other_version(data: bytes, name: str) -> bool:
-    """Tell whether these are the bytes that the name speaks of, in the form of another version."""
-    if not name.endswith(f".{blake3_hex(data)}"):
-        return False
-    try:
-        found = parse_object(data, "record", max_bytes=MAX_RECORD_BYTES).get("format")
-    except BadInput:
-        return False
-    return names_other_version(found, RECORD_FORMAT)
 
 
 def names_other_version(found: Json, ours: str) -> bool:
@@ -268,20 +246,32 @@ def _blob_fault(name: str, data: bytes) -> str:
 
 
 def _entry_fault(name: str, data: bytes) -> str:
+    """Say what is wrong with an entry.
+
+    Every version begins with the digest of a document on one line; what comes after the document
+    is read by that version alone.
+    """
     action = name.rpartition("/")[2]
     if read_entry(data, action) is not None:
         return ""
-    return OTHER_VERSION if is_entry_of_other_version(data, action) else "is a damaged entry"
+    found, contents = _document(data, action) or ({}, b"")
+    is_first = found.get("format") == FIRST_ENTRY_FORMAT
+    is_other = names_other_version(found.get("format"), ENTRY_FORMAT)
+    return OTHER_VERSION if is_other and not (is_first and contents) else "is a damaged entry"
 
 
 def _record_fault(name: str, data: bytes) -> str:
     record = read_record(data, name)
-    if record is None:
-        is_other = is_record_of_other_version(data, name)
-        return OTHER_VERSION if is_other else "is a damaged record"
-    trace = record["document"] if record["kind"] == TRACE else None
-    found = trace.get("format") if isinstance(trace, dict) else None
-    return OTHER_VERSION if names_other_version(found, TRACE_FORMAT) else ""
+    if record is not None:
+        trace = record["document"] if record["kind"] == TRACE else None
+        found = trace.get("format") if isinstance(trace, dict) else None
+        return OTHER_VERSION if names_other_version(found, TRACE_FORMAT) else ""
+    with suppress(BadInput):
+        found = parse_object(data, "record", max_bytes=MAX_RECORD_BYTES).get("format")
+        is_named = name.endswith(f".{blake3_hex(data)}")
+        if is_named and names_other_version(found, RECORD_FORMAT):
+            return OTHER_VERSION
+    return "is a damaged record"
 
 
 FAULTS = {"blobs": _blob_fault, "actions": _entry_fault, "records": _record_fault}

@@ -66,10 +66,9 @@ class Entry:
         """Paths of the outputs, in the order of their roles."""
         return tuple(output.path for _, output in sorted(self.outputs.items()))
 
-    def run_of(self, path: str) -> tuple[int, Run]:
-        """Return number and run of the build that gave an output its bytes."""
-        build = next(o.build for o in self.outputs.values() if o.path == path)
-        return build, self.runs[build]
+    def output(self, path: str) -> Output:
+        """Return the output that lies at ``path``."""
+        return next(output for output in self.outputs.values() if output.path == path)
 
 
 class Line(NamedTuple):

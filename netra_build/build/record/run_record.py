@@ -58,7 +58,8 @@ class RunRecord:
         self.disk = disk
         self.clock = clock
         self._lock = threading.RLock()
-        self._asked: dict[str, Json] = {}
+        self.asked: dict[str, Json] = {}
+        """What was asked for in this build, by the folder of its product."""
         self._is_changed = False
         self._has_run = False
 
@@ -78,7 +79,7 @@ class RunRecord:
 
     def ask(self, folder: str, request: Json) -> None:
         """Note what was asked for, by the folder of its product; written when something ran."""
-        self._asked[folder] = request
+        self.asked[folder] = request
 
     def restored(
         self, requests: Mapping[str, Json], made: Mapping[str, Any], unlike: Iterable[str]
@@ -92,7 +93,7 @@ class RunRecord:
         graphs = {one["graph"] for one in requests.values() if isinstance(one, dict)}
         folders = {path.rpartition("/")[0] for path in made}
         with self._lock:
-            self._asked.update(requests)
+            self.asked.update(requests)
             self._forget(unlike)
             for line in self.lines():
                 path = line.outputs[0]
@@ -101,13 +102,9 @@ class RunRecord:
                     self._forget(line.outputs)
             self._is_changed = True
 
-    def asked(self) -> dict[str, Json]:
-        """Return what was asked for in this build."""
-        return dict(self._asked)
-
     def requests(self) -> dict[str, Json]:
         """Return what was asked for in builds so far, by the folder of its product."""
-        return {**self._state.requests, **self._asked}
+        return {**self._state.requests, **self.asked}
 
     def predecessors(self, graph: str, stage: str, subject: str) -> tuple[Entry, ...]:
         """Return what was known of one graph's actions of this stage and subject at the start."""
@@ -135,8 +132,24 @@ class RunRecord:
 
     def noted(self, pending: Pending, digests: Mapping[str, str], how: Ending) -> Line:
         """Return what ``done`` would record, for the process that this one is a copy of."""
+        ms = round((self.clock() - pending.began) * 1000, 2)
         with self._lock:
-            return line_of(self._entry_of(pending, digests, how))
+            build = self._state.builds + 1
+            old = self.entry(pending.outputs[0])
+        outputs = _outputs(pending, digests, old, build)
+        runs = {**(old.runs if old is not None else {}), build: Run(how.value, ms, pending.reasons)}
+        kept = {build, *(output.build for output in outputs.values())}
+        entry = Entry(
+            pending.graph,
+            pending.action.stage.name,
+            pending.action.line(),
+            pending.action.subject,
+            pending.ingredients,
+            outputs,
+            build,
+            {number: run for number, run in runs.items() if number in kept},
+        )
+        return line_of(entry)
 
     def note(self, noted: Line, code: Mapping[str, str], tools: Mapping[str, str]) -> None:
         """Record what was ``noted``, perhaps in a copy of this process, of this code and tools.
@@ -149,26 +162,6 @@ class RunRecord:
             self._state.tools[noted.tools_key] = dict(tools)
             self._lines.update(dict.fromkeys(noted.outputs, noted))
             self._is_changed = self._has_run = True
-
-    def _entry_of(self, pending: Pending, digests: Mapping[str, str], how: Ending) -> Entry:
-        """Return the entry of an action that has just run."""
-        ms = round((self.clock() - pending.began) * 1000, 2)
-        build = self._state.builds + 1
-        old = self.entry(pending.outputs[0])
-        outputs = _outputs(pending, digests, old, build)
-        runs = dict(old.runs) if old is not None else {}
-        runs[build] = Run(how.value, ms, pending.reasons)
-        kept = {build, *(output.build for output in outputs.values())}
-        return Entry(
-            pending.graph,
-            pending.action.stage.name,
-            pending.action.line(),
-            pending.action.subject,
-            pending.ingredients,
-            outputs,
-            build,
-            {number: run for number, run in runs.items() if number in kept},
-        )
 
     def save(self) -> None:
         """Write the record if something ran or was restored since it was read."""

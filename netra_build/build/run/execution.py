@@ -80,7 +80,7 @@ class Decider:
         if former is None:
             return (Reason(Cause.FIRST_BUILD),)
         self._former_paths.update(zip(outputs, former.paths, strict=False))
-        old_name = next(o.name for o in former.outputs.values() if o.path == former.paths[0])
+        old_name = former.output(former.paths[0]).name
         renamed = Reason(Cause.RENAMED, "", old_name, action.outputs[0][1].name)
         return (renamed, *differences(former.ingredients, ingredients, is_renamed=True))
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from netra_build.asm.tools.toolchain import Toolchain
+from netra_build.checkasm.mutate import SCORES
 from netra_build.checkasm.mutate.campaign import (
     Plan,
     ToolPlace,
@@ -21,7 +22,7 @@ from netra_build.checkasm.mutate.campaign import (
     golden_subject,
     run_campaign,
 )
-from netra_build.checkasm.mutate.document import RECORD, Record, read_record, rendered
+from netra_build.checkasm.mutate.document import Record, read_record, rendered
 from netra_build.checkasm.mutate.mutant import ORDERING, VALUE, read_unit
 from netra_build.cli.main import main
 from netra_build.formats.catalogs.catalog import load_catalog
@@ -53,7 +54,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 @pytest.fixture(scope="module")
 def record(root: Path) -> Record:
     """Return the scores, the survivors and the arguments."""
-    return read_record((root / RECORD).read_bytes(), RECORD)
+    return read_record((root / SCORES).read_bytes(), SCORES)
 
 
 def arguments(record: Record, tactic: str) -> list[str]:
@@ -76,7 +77,7 @@ def test_every_specialization_has_a_row_over_the_bars(record: Record) -> None:
 def test_the_document_shows_the_record(root: Path, record: Record) -> None:
     document = (root / "docs/mutation.md").read_text(encoding="utf-8")
     assert rendered(document, record) == document
-    assert (root / RECORD).read_bytes() == record.data()
+    assert (root / SCORES).read_bytes() == record.data()
 
 
 def test_every_listed_survivor_has_its_argument(record: Record) -> None:
@@ -127,11 +128,11 @@ def test_the_table_comes_out_again(
     """The documented command, on copies of record and document, changes neither."""
     document, kept = tmp_path / "mutation.md", tmp_path / "mutation.json"
     shutil.copy(root / "docs/mutation.md", document)
-    shutil.copy(root / RECORD, kept)
+    shutil.copy(root / SCORES, kept)
     tactic, _, variant = again.partition("/")
     words = ["mutate", tactic, "--document", str(document), "--record", str(kept)]
     words += ["--library-root", str(root), "--jobs", "1"]
     assert main([*words, "--variant", variant]) == 0
     assert capsys.readouterr().out == f"{document}: 1 kernels\n"
     assert document.read_bytes() == (root / "docs/mutation.md").read_bytes()
-    assert kept.read_bytes() == (root / RECORD).read_bytes()
+    assert kept.read_bytes() == (root / SCORES).read_bytes()

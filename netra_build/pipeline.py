@@ -1,6 +1,6 @@
 """From a plan to a graph: the whole product as one readable sequence of actions.
 
-    model + profile -> plan            (load, choose: decided before the graph exists)
+    model + profile -> plan            (formats, plan: decided before the graph exists)
     plan -> instantiate -> close the includes -> assemble -> link -> strip -> read
                                                                       +----> disassemble, conform
     golden source -> flatten -> assemble -> link -> strip ------------+----> equivalence

@@ -2,7 +2,7 @@
 contract allows, or an ordering that holds without it.
 
 The proof about waits tracks the outstanding operations again, without the wait analysis of
-``check``: a wait is redundant when nothing is outstanding that it could cover, when only stores
+``hazards``: a wait is redundant when nothing is outstanding that it could cover, when only stores
 are and the program ends, or when everything it could cover is a load into registers and the static
 analysis, which follows every path, finds no register of the mutant used too early.
 """

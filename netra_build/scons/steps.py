@@ -7,6 +7,7 @@ but whether they are up to date is asked once for all outputs of an action, by i
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -35,6 +36,11 @@ EXPLAINED = " " * 11
 def node_is_done(node: Any) -> bool:
     """Tell whether a node was found up to date or was made in this run."""
     return node.get_state() in (SCons.Node.executed, SCons.Node.up_to_date)
+
+
+def show_line(line: str, *_: Any) -> None:
+    """Show the line of an action in one piece: two threads may show theirs at once."""
+    sys.stdout.write(f"{line}\n")
 
 
 class Step(SCons.Executor.Executor):  # type: ignore[misc]
@@ -144,7 +150,7 @@ class Step(SCons.Executor.Executor):  # type: ignore[misc]
         """Take all outputs from the store, and say so; False when the action has to run."""
         is_restored: bool = self.env["NETRA_CONTEXT"].executor.restore(self)
         if is_restored and SCons.Action.print_actions:
-            show = self.env.get("PRINT_CMD_LINE_FUNC", lambda line, *_: print(line))
+            show = self.env.get("PRINT_CMD_LINE_FUNC", show_line)
             show(self.action.line(RESTORED), [self.node], [], self.env)
         return is_restored
 

@@ -14,9 +14,10 @@ from netra_build.core.canonical_json import Json
 from netra_build.formats.golden import GoldenSource
 from netra_build.formats.plan import KernelInstance
 from netra_build.plan.units import Member, Unit
-from netra_build.stages import copy_files, instantiate, read_object
+from netra_build.stages import instantiate, read_object
 from netra_build.stages.assemble import ASSEMBLE, DISASSEMBLE, LINK
 from netra_build.stages.close_includes import CLOSE, FLATTEN
+from netra_build.stages.engine_documents import COPY
 from netra_build.stages.golden import PROVE, TAKE
 from netra_build.stages.strip_object import LAY_OUT, STRIP
 
@@ -51,11 +52,11 @@ def proven_actions(unit: Unit) -> list[Action]:
 
 def checked_action(unit: Unit, report: Place) -> Action:
     """Check a code object statically."""
-    from netra_build.stages import check_object
+    from netra_build.stages.check_object import CHECK
 
     listed = {"hsaco": unit.hsaco, "dis": unit.metadata(".dis")}
     named: dict[str, Json] = {"hsaco": unit.hsaco_name, "gate": unit.refuses_findings}
-    return check_object.STAGE.apply(unit.subject, listed, {"report": report}, named)
+    return CHECK.apply(unit.subject, listed, {"report": report}, named)
 
 
 def numerics_action(unit: Unit, member: Member, seeds: Sequence[int], report: Place) -> Action:
@@ -159,14 +160,14 @@ def read_parameters(
 
 def _contract_actions(unit: Unit) -> list[Action]:
     """List a code object and compare it with the contracts of its members."""
-    from netra_build.stages import conform
+    from netra_build.stages.check_object import CONFORM
 
     contracts = {member.symbol: _contract(member) for member in unit.members}
     wanted: dict[str, Json] = {"hsaco": unit.hsaco_name, "contracts": contracts}
     report = {"report": unit.intermediate(".conform.json")}
     return [
         listing_action(unit.subject, unit.hsaco, unit.metadata(".dis"), unit.hsaco_name),
-        conform.STAGE.apply(unit.subject, {"hsaco": unit.hsaco}, report, wanted),
+        CONFORM.apply(unit.subject, {"hsaco": unit.hsaco}, report, wanted),
     ]
 
 
@@ -226,7 +227,7 @@ def golden_side_actions(unit: Unit, goldens: Sequence[GoldenSource]) -> list[Act
         STRIP.apply(subject, linked, {"hsaco": hsaco}),
         listing_action(subject, hsaco, unit.metadata(".golden.dis"), name),
         read_object.STAGE.apply(subject, {"hsaco": hsaco}, views, record),
-        copy_files.STAGE.apply(subject, sources, copies),
+        COPY.apply(subject, sources, copies),
     ]
 
 

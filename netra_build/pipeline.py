@@ -31,9 +31,8 @@ from netra_build.core.canonical_json import Json
 from netra_build.formats.build_recipe import ObjectsRecipe
 from netra_build.plan.instances import INCLUDES
 from netra_build.plan.units import EngineParts, Unit
-from netra_build.stages import copy_files, seal_engine
 from netra_build.stages.build_result import DESCRIBE, PUBLISHED, RESULT
-from netra_build.stages.engine_documents import EMIT, MANIFEST, VALIDATION
+from netra_build.stages.engine_documents import COPY, EMIT, MANIFEST, SEAL, VALIDATION
 from netra_build.stages.read_object import lock_place
 
 QUICK_SEEDS = (1,)
@@ -170,7 +169,7 @@ def include_actions(units: Sequence[Unit]) -> list[Action]:
     for some in _batched(names, COPIED_AT_ONCE):
         inputs = {name: Place(Root.SOURCE, name) for name in some}
         outputs = {name: units[0].at_home(f"{INCLUDES}/{name}") for name in some}
-        actions.append(copy_files.STAGE.apply("include tree", inputs, outputs))
+        actions.append(COPY.apply("include tree", inputs, outputs))
     return actions
 
 
@@ -204,7 +203,7 @@ def _engine_seal(parts: EngineParts, units: Sequence[Unit], actions: Sequence[Ac
         "not_pinned": list(parts.not_pinned),
     }
     output = {"seal": Place(Root.OUT, SEAL_NAME)}
-    return seal_engine.STAGE.apply("engine", inputs, output, parameters)
+    return SEAL.apply("engine", inputs, output, parameters)
 
 
 def _description(

@@ -1,26 +1,43 @@
-"""What can be asked to be released - an engine, code objects - and its graph, archive included.
+"""Releases that can be asked for - of an engine, of code objects - and the graph of each.
 
-What only a package needs is imported when one is planned, since every build imports this module.
+product -> page
+product + page + licence -> bill of materials -> record (the release's lock) -> provenance
+provenance + key -> envelope
+all of it -> archive -> OCI layout
+
+Builds without a release do not import this module.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from netra_build.build.graph.actions import Graph
+from netra_build.build.graph.actions import Action, Graph, Place, Root, check_graph
 from netra_build.checkasm.mutate import SCORES
+from netra_build.core.canonical_json import Json, lower
 from netra_build.core.errors import BadInput
-from netra_build.formats.build_recipe import Recipe
 from netra_build.formats.library import Library
-from netra_build.release.layout import CODE_OBJECTS, ENGINE, LICENSE, check_version
-from netra_build.requests import (
-    RECIPES,
-    EngineRequest,
-    engine_graph,
-    find_recipe,
-    objects_graph,
+from netra_build.formats.vocabulary import CODE_OBJECTS, ENGINE
+from netra_build.inspect.report.page import MUTATION
+from netra_build.inspect.report.page import STAGE as REPORT
+from netra_build.release.environment import environment_of, require_libraries
+from netra_build.release.layout import (
+    ENVELOPE,
+    LICENSE,
+    OCI_SUFFIX,
+    PAGE,
+    PROVENANCE,
+    RECORD,
+    SBOM,
+    SUFFIX,
+    check_version,
+    top_folder,
 )
+from netra_build.release.origin import DEFAULT_BUILDER, OBJECT_PREFIX, SOURCE_PREFIX, Asked
+from netra_build.requests import RECIPES, EngineRequest, engine_graph, find_recipe, objects_graph
+from netra_build.stages import release_package
 
 TEMPLATES = "kernels/"
 
@@ -50,25 +67,41 @@ def plan_release(library: Library, request: ReleaseRequest) -> Graph:
     Raises ``BadInput`` for a version, recipe or key that cannot be used and a library without a
     licence, and what planning the product raises; ``Refused`` for tactics that are not pinned.
     """
-    from netra_build.packaging import ReleaseParts, release_graph
-    from netra_build.release.environment import environment_of, require_libraries
-    from netra_build.release.origin import DEFAULT_BUILDER, Asked
-
     require_libraries()
     check_version(request.version, "version")
     # A separate library object, so that the provenance names only the files read for this release.
     own = Library(library.root, library.disk)
-    recipe = _recipe(own, request)
+    asked = _asked(own, request)
     if request.key is not None and not own.disk.is_file(Path(request.key)):
         raise BadInput("key is not a file", location=request.key)
     if not own.disk.is_file(own.root / LICENSE):
         raise BadInput("library has no licence to release under", location=own.location(LICENSE))
     product = _product(own, request)
-    scores = scores_name(own)
-    if scores is not None:
-        own.read(scores)
-    used = {place.name for place in product.sources()}
-    asked = Asked(
+    page = _page_action(own, product, _place(asked, PAGE))
+    packed = _package_actions(product, asked, request, _origin_inputs(own, product))
+    graph = replace(product, actions=(*product.actions, page, *packed))
+    check_graph(graph)
+    return graph
+
+
+def plan_report(library: Library, product: Graph) -> Graph:
+    """Return the graph of a product and the page that shows it."""
+    page = _page_action(library, product, Place(Root.DIST, f"{product.name}.html"))
+    graph = replace(product, actions=(*product.actions, page))
+    check_graph(graph)
+    return graph
+
+
+def _asked(library: Library, request: ReleaseRequest) -> Asked:
+    """Return what the documents of a package say of its request."""
+    if "/" in request.recipe or request.recipe.endswith((".yaml", ".json")):
+        raise BadInput(
+            "a release is of a recipe of the library, asked for by its name",
+            location=request.recipe,
+            hint=f"put the recipe into {RECIPES}/ of the library",
+        )
+    recipe = find_recipe(library, request.recipe)
+    return Asked(
         name=recipe.name,
         version=request.version,
         kind=request.kind,
@@ -76,45 +109,74 @@ def plan_release(library: Library, request: ReleaseRequest) -> Graph:
         profile=request.profile,
         builder=recipe.builder or DEFAULT_BUILDER,
     )
-    # Templates of other tactics are read to tell whether their pins hold; none of them is used.
-    read = {n for n in own.names_read if n in used or not n.startswith(TEMPLATES)}
-    key = None if request.key is None else Path(request.key).name
-    return release_graph(
-        product, ReleaseParts(asked, read, environment_of(__name__), key, scores, request.is_oci)
-    )
-
-
-def plan_report(library: Library, product: Graph) -> Graph:
-    """Return the graph of a product and the page that shows it."""
-    from netra_build.packaging import report_graph
-
-    return report_graph(product, scores_name(library))
-
-
-def scores_name(library: Library) -> str | None:
-    """Return the library name of the record of mutation scores, or None without one."""
-    return SCORES if library.disk.is_file(library.root / SCORES) else None
-
-
-def _recipe(library: Library, request: ReleaseRequest) -> Recipe:
-    if "/" in request.recipe or request.recipe.endswith((".yaml", ".json")):
-        raise BadInput(
-            "a release is of a recipe of the library, asked for by its name",
-            location=request.recipe,
-            hint=f"put the recipe into {RECIPES}/ of the library",
-        )
-    return find_recipe(library, request.recipe)
 
 
 def _product(library: Library, request: ReleaseRequest) -> Graph:
-    if request.kind == ENGINE:
-        wanted = EngineRequest(
-            recipe=request.recipe,
-            profile=request.profile,
-            golden_root=request.golden_root,
-            locked=request.locked,
-        )
-        return engine_graph(library, wanted)
-    if request.kind != CODE_OBJECTS:
+    if request.kind == CODE_OBJECTS:
+        return objects_graph(library, request.recipe, locked=request.locked)
+    if request.kind != ENGINE:
         raise ValueError(request.kind)
-    return objects_graph(library, request.recipe, locked=request.locked)
+    wanted = EngineRequest(
+        recipe=request.recipe,
+        profile=request.profile,
+        golden_root=request.golden_root,
+        locked=request.locked,
+    )
+    return engine_graph(library, wanted)
+
+
+def _page_action(library: Library, product: Graph, page: Place) -> Action:
+    """Return the action that makes the page of a product, with the library's mutation scores."""
+    inputs = {name: Place(Root.OUT, name) for name in product.products(Root.OUT)}
+    if library.disk.is_file(library.root / SCORES):
+        inputs[MUTATION] = Place(Root.SOURCE, SCORES)
+    return REPORT.apply(product.name, inputs, {"page": page}, {"location": product.name})
+
+
+def _package_actions(
+    product: Graph, asked: Asked, request: ReleaseRequest, origin: Mapping[str, Place]
+) -> Iterable[Action]:
+    """Yield the actions that describe, sign and pack a product; what each makes is packed too."""
+    content = {asked.folder + n: Place(Root.OUT, n) for n in product.products(Root.OUT)}
+    content[LICENSE] = Place(Root.SOURCE, LICENSE)
+    content[PAGE] = _place(asked, PAGE)
+    given: dict[str, Json] = {"asked": lower(asked), "environment": environment_of(__name__)}
+    for stage, role, name in (
+        (release_package.SBOM, "sbom", SBOM),
+        (release_package.RECORD, "record", RECORD),
+        (release_package.PROVENANCE, "statement", PROVENANCE),
+    ):
+        made = _place(asked, name)
+        yield stage.apply(asked.name, {**content, **origin}, {role: made}, given)
+        content[name] = made
+    if request.key is not None:
+        key = Path(request.key).name
+        signed = {"statement": content[PROVENANCE], "key": Place(Root.KEY, key)}
+        content[ENVELOPE] = _place(asked, ENVELOPE)
+        envelope = {"envelope": content[ENVELOPE]}
+        yield release_package.SIGN.apply(asked.name, signed, envelope, {"key": key})
+    top = top_folder(asked.name, asked.version)
+    archive = {"archive": Place(Root.DIST, top + SUFFIX)}
+    yield release_package.ARCHIVE.apply(asked.name, content, archive, {"top": top})
+    if request.is_oci:
+        layout = {"layout": Place(Root.DIST, top + OCI_SUFFIX)}
+        yield release_package.OCI.apply(asked.name, archive, layout)
+
+
+def _origin_inputs(library: Library, product: Graph) -> dict[str, Place]:
+    """Return what decided the product, by the roles that the stages know."""
+    if library.disk.is_file(library.root / SCORES):
+        library.read(SCORES)
+    sources = product.sources()
+    used = {place.name for place in sources}
+    # Templates of other tactics are read to tell whether their pins hold; none of them is used.
+    read = {n for n in library.names_read if n in used or not n.startswith(TEMPLATES)}
+    inputs = {SOURCE_PREFIX + name: Place(Root.SOURCE, name) for name in read}
+    for place in sources:
+        prefix = SOURCE_PREFIX if place.root is Root.SOURCE else OBJECT_PREFIX
+        inputs[prefix + place.name] = place
+    return inputs
+
+
+def _place(asked: Asked, name: str) -> Place:
+    return Place(Root.WORK, f"releases/{top_folder(asked.name, asked.version)}/{name}")

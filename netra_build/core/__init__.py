@@ -11,7 +11,6 @@ In reading order:
 ``folders``          folders as mappings of names to bytes; folders published whole or not at all
 ``streams``          files too large to hold, and scratch space
 ``processes``        the end of child processes; a pause of the garbage collector
-``members``          modules that a package has because their files lie in it
 ``terminal``         tables for terminals
 ``templates``        texts that are filled in, from files beside the modules that use them
 

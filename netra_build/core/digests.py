@@ -4,21 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass
 
 from blake3 import blake3
 
 DIGEST = re.compile(r"[0-9a-f]{64}\Z")
 """A digest in lower-case hexadecimal."""
-
-
-@dataclass(frozen=True)
-class ContentDigest:
-    """Both digests (hexadecimal) and the length of one content, in bytes."""
-
-    sha256: str
-    blake3: str
-    size_bytes: int
 
 
 def sha256_hex(data: bytes) -> str:
@@ -29,8 +19,3 @@ def sha256_hex(data: bytes) -> str:
 def blake3_hex(data: bytes) -> str:
     """Return the BLAKE3 of ``data`` in lower-case hexadecimal."""
     return blake3(data).hexdigest()
-
-
-def content_digest(data: bytes) -> ContentDigest:
-    """Return both digests of one content."""
-    return ContentDigest(sha256_hex(data), blake3_hex(data), len(data))

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from netra_build.core.canonical_json import Json
 from netra_build.core.errors import BadInput
 
-ABSENT = "nothing"
 MAX_SHOWN = 120
 
 
@@ -76,7 +75,7 @@ def _escaped(key: str) -> str:
 
 def _shown(value: Json) -> str:
     if isinstance(value, _Gap):
-        return ABSENT
+        return "nothing"
     if isinstance(value, dict):
         return f"an object of {len(value)} keys"
     if isinstance(value, list):

@@ -16,7 +16,7 @@ from netra_build.core.disk import relative_name
 from netra_build.core.errors import nearest_hint
 from netra_build.formats.deployment import ArtifactRecipe, MemberRecipe
 from netra_build.formats.fields import first_repeated
-from netra_build.formats.vocabulary import PLACEMENTS
+from netra_build.formats.vocabulary import CODE_OBJECTS, ENGINE, PLACEMENTS
 from netra_build.formats.yaml_text import Located, parse_yaml
 
 FORMAT = "netra-recipe-1"
@@ -62,7 +62,7 @@ class EngineRecipe:
 
     def document(self) -> Json:
         """Return the recipe as it is recorded in the engine; file names left out."""
-        record = {"format": FORMAT, "kind": "engine", **lower(self), "strict": self.is_strict}
+        record = {"format": FORMAT, "kind": ENGINE, **lower(self), "strict": self.is_strict}
         unrecorded = ("location", "is_strict", "builder")
         return {key: value for key, value in record.items() if key not in unrecorded}
 
@@ -180,8 +180,8 @@ def read_recipe(data: bytes, location: str) -> Recipe:
     options = _ENGINE_OPTIONS.keys() | _OBJECTS_OPTIONS.keys()
     entries = document.mapping(_COMMON, _ENGINE_KEYS | _OBJECTS_KEYS | options)
     _one_of(entries["format"], (FORMAT,))
-    kind = _one_of(entries["kind"], ("code_objects", "engine"))
-    reader = _read_engine if kind == "engine" else _read_objects
+    kind = _one_of(entries["kind"], (CODE_OBJECTS, ENGINE))
+    reader = _read_engine if kind == ENGINE else _read_objects
     return reader(document, name, location)
 
 

@@ -9,6 +9,9 @@ WAVE_SIZE = 64
 UINT32_MAX = 2**32 - 1
 UINT64_MAX = 2**64 - 1
 
+ENGINE, CODE_OBJECTS = "engine", "code_objects"
+"""Kinds of recipes, and of what a release packs."""
+
 DTYPE_BYTES = MappingProxyType({"fp8_e4m3": 1, "fp16": 2, "bf16": 2, "fp32": 4, "int32": 4})
 """Bytes of one element by data type name."""
 

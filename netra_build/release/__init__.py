@@ -26,7 +26,7 @@ Everything works on bytes: a package is a mapping from file name to content. Equ
 equal packages. Input is untrusted until it was compared with what we would have written.
 
 May import ``core``, ``build`` (digests, records of actions), ``asm/source`` and ``formats``. The
-stages that use it are in ``stages/release_package.py``, their graph in ``packaging.py``, the
+stages that use it are in ``stages/release_package.py``, their graph in ``releasing.py``, the
 verification of every claim in ``inspect/validate/package.py``. Start with
 ``record.release_record``.
 """

@@ -12,7 +12,7 @@ from netra_build.asm.source.source_file import read_source
 from netra_build.core.canonical_json import Json, parse_object
 from netra_build.core.digests import sha256_hex
 from netra_build.core.errors import BadInput, NetraError
-from netra_build.release.layout import ENGINE
+from netra_build.formats.vocabulary import ENGINE
 
 SEAL = "netra.json"
 RESULT = "build-result.json"

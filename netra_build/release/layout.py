@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 
 from netra_build.core.errors import BadInput
-from netra_build.formats.vocabulary import TARGET
+from netra_build.formats.vocabulary import CODE_OBJECTS, ENGINE, TARGET
 
 FORMAT = "netra-release-1"
-ENGINE, CODE_OBJECTS = "engine", "code_objects"
 FOLDER_BY_KIND = {ENGINE: "engine/", CODE_OBJECTS: "objects/"}
 """Kind of product to the folder of the package that holds it."""
 
@@ -21,8 +20,8 @@ ENVELOPE = "provenance.dsse.json"
 WRITTEN_LAST = (RECORD, PROVENANCE, ENVELOPE)
 """Files that the record cannot list: itself, and those that contain its digest."""
 
-SUFFIX = ".tar.zst"
-OCI_SUFFIX = ".oci.tar"
+SUFFIX, OCI_SUFFIX = ".tar.zst", ".oci.tar"
+"""Of the archive and of the OCI layout as one tar file, both named after the top folder."""
 _VERSION = re.compile(
     r"(0|[1-9][0-9]{0,8})(\.(0|[1-9][0-9]{0,8})){2}(-[0-9A-Za-z][0-9A-Za-z.]{0,31})?"
 )
@@ -31,16 +30,6 @@ _VERSION = re.compile(
 def top_folder(name: str, version: str) -> str:
     """Return the one folder at the top of an archive, for example ``moe-1.2.0-gfx950``."""
     return f"{name}-{version}-{TARGET}"
-
-
-def archive_name(name: str, version: str) -> str:
-    """Return the file name of an archive."""
-    return top_folder(name, version) + SUFFIX
-
-
-def oci_name(name: str, version: str) -> str:
-    """Return the file name of the OCI layout of a release, as one tar file."""
-    return top_folder(name, version) + OCI_SUFFIX
 
 
 def check_version(version: str, location: str) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from netra_build.core.canonical_json import Json, parse_object, pretty_bytes, stable_hash
 from netra_build.core.digests import sha256_hex
 from netra_build.core.errors import BadInput, Refused
-from netra_build.formats.vocabulary import TARGET
+from netra_build.formats.vocabulary import ENGINE, TARGET
 from netra_build.release.kernels import (
     FAILED,
     NOT_RUN,
@@ -19,7 +19,7 @@ from netra_build.release.kernels import (
     read_as_ours,
     toolchain_of,
 )
-from netra_build.release.layout import ENGINE, FORMAT, PROVENANCE, RECORD, SBOM, WRITTEN_LAST
+from netra_build.release.layout import FORMAT, PROVENANCE, RECORD, SBOM, WRITTEN_LAST
 from netra_build.release.origin import Asked, Origin, product_files
 
 IDENTICAL = "identical"

@@ -9,7 +9,7 @@ from typing import Any
 from netra_build.core.canonical_json import parse_object
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import EXIT_REFUSED, BadInput, nearest_hint
-from netra_build.release.layout import CODE_OBJECTS, ENGINE
+from netra_build.formats.vocabulary import CODE_OBJECTS, ENGINE
 from netra_build.requests import recipe_names
 from netra_build.scons.steps import last_files
 

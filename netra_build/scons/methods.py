@@ -22,8 +22,7 @@ from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput, NetraError, nearest_hint
 from netra_build.core.processes import collector_paused
 from netra_build.formats.library import Library
-from netra_build.release.layout import CODE_OBJECTS, ENGINE
-from netra_build.releasing import ReleaseRequest, plan_release, plan_report
+from netra_build.formats.vocabulary import CODE_OBJECTS, ENGINE
 from netra_build.scons.context import BuildContext
 from netra_build.scons.nodes import declare_graph, made_in_two_ways
 
@@ -78,6 +77,8 @@ def netra_release(
     ``dist``), ``key`` (file of an Ed25519 key to sign with), ``profile``, ``golden_root``,
     ``library_root``, ``oci`` (True: the OCI layout too). The product goes where it always does.
     """
+    from netra_build.releasing import ReleaseRequest, plan_release  # late: few builds release
+
     _refuse_unknown_kind(kind)
     folders = {Root.DIST: Path(options.pop("out", None) or DIST)}
     if options.get("key"):
@@ -105,6 +106,8 @@ def netra_report(env: Any, recipe: str, kind: str = ENGINE, **options: Any) -> l
     ``kind`` is ``engine`` or ``code_objects``. Options: ``out`` (folder of the page, default
     ``reports`` below the build folder), and those of the product.
     """
+    from netra_build.releasing import plan_report
+
     _refuse_unknown_kind(kind)
     folder = options.pop("out", None) or f"{env['NETRA_BUILD']}/{REPORTS}"
 

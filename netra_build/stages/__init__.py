@@ -11,15 +11,13 @@ stage, ``STAGE``, or a few that do the same kind of work. In the order of the da
 ``share_object``      the object of a unit with the same code as another
 ``strip_object``      STRIP, and LAY_OUT as the published build keeps its code objects
 ``read_object``       text, notes and record of a code object
-``conform``           a code object compared with its contract
-``check_object``      the static checks
+``check_object``      CHECK and CONFORM: static checks, and the comparison with the contract
 ``check_numerics``    results of the functional model compared with the numeric contract
 ``golden``            PROVE a golden source, TAKE a code object that a user supplies
 ``equivalence``       a code object compared with its golden one
 ``debug_object``      the code object with line tables
-``copy_files``        library files into the product
-``engine_documents``  EMIT, MANIFEST and VALIDATION: the documents of an engine directory
-``seal_engine``       ``netra.json``, the engine's last file: the digest of every other
+``engine_documents``  EMIT, MANIFEST, VALIDATION, SEAL: the documents of an engine directory;
+                      COPY: library files into the product
 ``build_result``      DESCRIBE, RESULT and PUBLISHED: the result of a recipe of code objects
 ``tabulate``          one table of all equivalence reports
 ``release_package``   bill of materials, record, provenance, signature, archive, OCI layout

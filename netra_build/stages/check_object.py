@@ -1,4 +1,4 @@
-"""Check: the static checks of a code object - waits, wait states, registers, kernargs, branches."""
+"""Static checks of a code object, and its comparison with the contract that it was built for."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ from netra_build.asm.objects.code_object import read_code_object
 from netra_build.asm.objects.disassembly import parse_disassembly
 from netra_build.build.graph.actions import Inputs, Outputs, Parameters, Stage
 from netra_build.checkasm.hazards.checker import check_code_object, has_errors
+from netra_build.checkasm.hazards.conformity import Fact, all_facts
 from netra_build.checkasm.hazards.findings import ERROR, json_report, text_report
-from netra_build.core.canonical_json import canonical_bytes
+from netra_build.core.canonical_json import canonical_bytes, pretty_bytes
 from netra_build.core.errors import Refused
 
 
-def run(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
-    """Return the report under the role ``report``; raise ``Refused`` when it holds an error.
+def check(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
+    """Check waits, wait states, registers, kernargs and branches; return the ``report``.
 
     Inputs: ``hsaco`` and its listing ``dis``. Parameters: ``hsaco`` (name inside the product)
-    and ``gate``: without it errors are reported and nothing is refused.
+    and ``gate``: with it a report that holds an error raises ``Refused``.
     """
     hsaco = parameters["hsaco"]
     code = read_code_object(inputs["hsaco"], hsaco)
@@ -33,4 +34,28 @@ def run(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
     return {"report": canonical_bytes(json_report(findings, hsaco))}
 
 
-STAGE = Stage("check", "CHECK", __name__, run)
+def conform(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
+    """Return the ``report`` of all comparisons; raise ``Refused`` with the first that differs.
+
+    Parameters: ``hsaco``, and by symbol the ``contracts``: ``kernarg_size``, ``launch`` (block
+    and lds_bytes) and, where they are known, ``arguments`` (name, kind, offset); ``abi`` is a
+    second list of the same, with what else an ABI record states (``abi_facts``): ``modes`` are
+    descriptor fields by name.
+    """
+    hsaco, contracts = parameters["hsaco"], parameters["contracts"]
+    code = read_code_object(inputs["hsaco"], hsaco)
+    rows = [_conforming(row, hsaco) for row in all_facts(code, contracts, hsaco)]
+    return {"report": pretty_bytes({"format": "netra-conformity-1", "hsaco": hsaco, "facts": rows})}
+
+
+def _conforming(fact: Fact, hsaco: str) -> dict[str, object]:
+    what, expected, got = fact
+    if expected != got:
+        raise Refused(
+            f"{what} differs from the contract", location=hsaco, expected=expected, got=got
+        )
+    return {"fact": what, "value": got}
+
+
+CHECK = Stage("check", "CHECK", __name__, check)
+CONFORM = Stage("conform", "CONF", __name__, conform)

@@ -13,7 +13,7 @@ from netra_build.formats.catalogs.catalog import load_catalog
 from netra_build.formats.golden import golden_sources
 from netra_build.formats.launch import read_abi
 from netra_build.formats.library import open_library
-from netra_build.stages.conform import STAGE
+from netra_build.stages.check_object import CONFORM
 
 TACTIC = "attention_splitseq_stage2"
 SYMBOL = f"netra_{TACTIC}_gfx950"
@@ -32,7 +32,7 @@ def conformity(root: Path, toolchain: Toolchain, old: str, new: str) -> bytes:
     assert text.count(old) == 1
     hsaco = toolchain.link([toolchain.assemble(text.replace(old, new).encode())])
     parameters = {"hsaco": "k.hsaco", "contracts": {SYMBOL: contract}}
-    return STAGE.run({"hsaco": hsaco}, parameters, None)["report"]
+    return CONFORM.run({"hsaco": hsaco}, parameters, None)["report"]
 
 
 FAULTS = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from netra_build.core.digests import ContentDigest, blake3_hex, content_digest, sha256_hex
+from netra_build.core.digests import blake3_hex, sha256_hex
 
 SHA256 = {
     b"": "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
@@ -30,7 +30,3 @@ def test_blake3_of_many_chunks_is_the_published_one():
     # The vectors' input: bytes 0 to 250, repeated.
     data = bytes(index % 251 for index in range(31_744))
     assert blake3_hex(data) == "62b6960e1a44bcc1eb1a611a8d6235b6b4b78f32e7abc4fb4c6cdcce94895c47"
-
-
-def test_a_content_digest_holds_both_and_the_size():
-    assert content_digest(b"abc") == ContentDigest(SHA256[b"abc"], BLAKE3[b"abc"], 3)

@@ -12,7 +12,7 @@ from netra_build.build.graph.actions import Action, Place, Root, Stage
 from netra_build.core.digests import blake3_hex, sha256_hex
 from netra_build.core.disk import RealDisk
 
-MODULE = "netra_build.stages.copy_files"
+MODULE = "netra_build.stages.engine_documents"
 STAGE = Stage("copy", "COPY", MODULE, lambda inputs, parameters, tools: dict(inputs))
 ACTION = STAGE.apply(
     "x",

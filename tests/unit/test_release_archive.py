@@ -11,7 +11,7 @@ from netra_build.core.errors import BadInput, ToolchainFailed
 from netra_build.release import environment
 from netra_build.release.archive import Package, compress, decompress, read_archive, write_archive
 from netra_build.release.environment import needed_libraries, require_libraries
-from netra_build.release.layout import archive_name, check_version
+from netra_build.release.layout import SUFFIX, check_version, top_folder
 from netra_build.release.ustar import ustar_pieces
 
 PACKAGE = Package("small-1.2.0-gfx950", {"RELEASE.json": b"{}\n", "engine/x": b"x" * 100})
@@ -107,7 +107,7 @@ def test_an_archive_has_one_folder_at_its_top(files):
 
 
 def test_an_archive_is_named_by_what_it_holds():
-    assert archive_name("moe", "1.2.0") == "moe-1.2.0-gfx950.tar.zst"
+    assert top_folder("moe", "1.2.0") + SUFFIX == "moe-1.2.0-gfx950.tar.zst"
 
 
 @pytest.mark.parametrize("version", ["0.0.0", "1.2.3", "10.20.30", "1.2.3-rc1", "1.2.3-rc.1"])

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from netra_build.core.canonical_json import Json
 from netra_build.core.errors import BadInput
-from netra_build.core.json_difference import ABSENT
 
 _LABEL = re.compile(r"([0-9a-f]{8,16}) <([^<>]*)>:")
 _CODE = re.compile(r" ([0-9A-F]{8,16}):((?: [0-9A-F]{8})+)(?: <([^<>]*)>)?(?: ; [^<>]*)?\s*")
@@ -101,6 +100,6 @@ def _instruction(line: str, location: str) -> Instruction:
 
 def _both_sides(at: Mapping[str, Json]) -> list[str]:
     golden, generated = (
-        ABSENT if at[side] is None else at[side] for side in ("golden", "generated")
+        "nothing" if at[side] is None else at[side] for side in ("golden", "generated")
     )
     return [f"  golden     {golden}", f"  generated  {generated}"]

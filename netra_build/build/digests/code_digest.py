@@ -21,7 +21,6 @@ from netra_build.build.digests.distributions import DISTRIBUTION_BY_IMPORT, inst
 from netra_build.core.canonical_json import canonical_bytes
 from netra_build.core.digests import blake3_hex
 from netra_build.core.errors import ToolchainFailed
-from netra_build.core.members import members_in
 
 PACKAGE = "netra_build"
 SHORT_DIGEST = 16
@@ -112,7 +111,7 @@ def _read_module(name: str) -> tuple[str, tuple[str, ...]]:
     source = path.read_bytes()
     imports = set(imported_modules(import_tree(source, name)))
     if path.name == "__init__.py" and _reaches_members(ast.parse(source, filename=name)):
-        imports |= {f"{name}.{member}" for member in members_in(path.parent)}
+        imports |= {f"{name}.{member.stem}" for member in path.parent.glob("[a-z]*.py")}
     texts = (path.with_suffix(suffix) for suffix in TEXT_SUFFIXES)
     read_as_code = b"".join(text.read_bytes() for text in texts if text.is_file())
     return blake3_hex(source + read_as_code), tuple(sorted(imports))

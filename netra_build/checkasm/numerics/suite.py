@@ -6,15 +6,17 @@ whether there is a statement, does not load numpy.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
+from pkgutil import get_data, iter_modules
+from types import ModuleType
 from typing import TYPE_CHECKING, TypeVar
 
 from netra_build.checkasm.numerics import tactics
 from netra_build.core.errors import BadInput, nearest_hint
-from netra_build.core.members import declared_in
 
 if TYPE_CHECKING:
     from netra_build.checkasm.numerics.scenario import Entry, Scenario
@@ -27,7 +29,27 @@ T = TypeVar("T")
 @cache
 def stated_tactics() -> Mapping[str, str]:
     """Return the ids of all tactics that have a statement, each with its module in ``tactics``."""
-    return declared_in(tactics.__name__, "TACTICS")
+    return declared_in(tactics, "TACTICS")
+
+
+def declared_in(package: ModuleType, table: str) -> dict[str, str]:
+    """Return what the modules of a package declare, with the module; none of them is imported.
+
+    A module declares the keys of the literal ``table``, which is its last statement, or, without
+    one, its own name.
+    """
+    found: dict[str, str] = {}
+    for _, name, _ in iter_modules(package.__path__):
+        source = get_data(package.__name__, f"{name}.py") or b""
+        _, mark, literal = source.decode("utf-8").rpartition(f"\n{table} = ")
+        found |= dict.fromkeys(_keys(literal) if mark else (name,), name)
+    return found
+
+
+def _keys(literal: str) -> tuple[str, ...]:
+    display = ast.parse(literal.strip(), mode="eval").body
+    assert isinstance(display, ast.Dict)
+    return tuple(str(key.value) for key in display.keys if isinstance(key, ast.Constant))
 
 
 def entry_of(tactic: str) -> Entry:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from netra_build.core.canonical_json import Json, lower, parse_object
 from netra_build.core.digests import sha256_hex
+from netra_build.formats.vocabulary import ENGINE
 from netra_build.inspect.diff.code_objects import (
     IDENTICAL,
     code_difference,
@@ -29,7 +30,7 @@ from netra_build.inspect.diff.engines import (
 from netra_build.inspect.diff.sequence import hunks
 from netra_build.release.archive import Package
 from netra_build.release.kernels import KernelRow, kernel_rows
-from netra_build.release.layout import ENGINE, RECORD, SBOM, WRITTEN_LAST
+from netra_build.release.layout import RECORD, SBOM, WRITTEN_LAST
 from netra_build.release.origin import Origin, kind_of_source, product_files
 
 KIND = "release package"

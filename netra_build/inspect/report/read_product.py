@@ -20,7 +20,7 @@ from netra_build.inspect.report.facts import (
 )
 from netra_build.inspect.report.read_kernels import Files, document, object_facts
 from netra_build.release.layout import PAGE
-from netra_build.stages.seal_engine import seal_digest
+from netra_build.stages.engine_documents import seal_digest
 
 ENGINE, OBJECTS = "engine", "code objects"
 MANIFEST, SEAL, RESULT, PLAN = (

@@ -24,9 +24,13 @@ from netra_build.inspect.validate.objects import (
 )
 from netra_build.plan.documents import VALIDATION_PLAN
 from netra_build.plan.instances import INCLUDES
-from netra_build.stages import seal_engine
-from netra_build.stages.engine_documents import cross_assembly, equivalence_status, static_status
-from netra_build.stages.seal_engine import FORMAT
+from netra_build.stages.engine_documents import (
+    SEAL_FORMAT,
+    cross_assembly,
+    equivalence_status,
+    seal_engine,
+    static_status,
+)
 
 NOT_RUN = "not_run_for_generated_symbol"
 
@@ -199,7 +203,7 @@ def check_seal(engine: EngineFolder) -> None:
     place, fields = engine.location(SEAL), _seal(engine)
     if engine.read(SEAL) != pretty_bytes(fields.value):
         raise BadInput("document is not canonical JSON", location=place)
-    fields.word("format", (FORMAT,))
+    fields.word("format", (SEAL_FORMAT,))
     files = fields.child("files")
     for name in files.value:
         if not engine.has(name):
@@ -235,7 +239,7 @@ def _derived_seal(engine: EngineFolder, fields: Fields) -> dict[str, Json]:
             inputs[f"golden:{symbol}"] = canonical_bytes(row.child("golden").value)
     parameters = {"symbols": symbols, **{key: fields.get(key) for key in ("recipe", "not_pinned")}}
     tools = stated_tools(fields.child("toolchain").value)
-    return parse_object(seal_engine.run(inputs, parameters, tools)["seal"], SEAL)
+    return parse_object(seal_engine(inputs, parameters, tools)["seal"], SEAL)
 
 
 def _seal(engine: EngineFolder) -> Fields:

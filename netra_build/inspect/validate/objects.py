@@ -160,7 +160,7 @@ class ObjectVerifier:
     def _verify_checks(self, stem: str, code: CodeObject, hsaco: str) -> None:
         name = f"{stem}.checks.json"
         inputs = {"hsaco": code.data, "dis": self._listing(f"{stem}.dis", name)}
-        report = check_object.run(inputs, {"hsaco": hsaco, "gate": False}, None)["report"]
+        report = check_object.check(inputs, {"hsaco": hsaco, "gate": False}, None)["report"]
         self.files.hold(name, report, "report differs from the static checks")
 
     def _verify_numerics(self, name: str, claim: Claim, code: CodeObject) -> None:

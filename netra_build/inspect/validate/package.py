@@ -13,13 +13,13 @@ from netra_build.core.disk import Disk, sealed_folder
 from netra_build.core.errors import BadInput, NetraError, Refused, ToolchainFailed
 from netra_build.core.json_difference import hold_same
 from netra_build.formats.library import Library
+from netra_build.formats.vocabulary import ENGINE
 from netra_build.inspect.validate.engine import ValidationOptions, verify_engine
 from netra_build.inspect.validate.result import verify_result
 from netra_build.release.archive import Package
 from netra_build.release.environment import environment_of
 from netra_build.release.kernels import kernel_rows, read_as_ours
 from netra_build.release.layout import (
-    ENGINE,
     ENVELOPE,
     LICENSE,
     PROVENANCE,

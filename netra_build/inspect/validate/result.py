@@ -10,10 +10,10 @@ from netra_build.core.canonical_json import Json, parse_object
 from netra_build.core.errors import BadInput
 from netra_build.core.json_difference import hold_same
 from netra_build.formats.fields import Fields
+from netra_build.formats.vocabulary import CODE_OBJECTS
 from netra_build.inspect.validate.objects import Claim, ObjectVerifier, closure_record, stated_tools
 from netra_build.plan.instances import INCLUDES
 from netra_build.release.kernels import RESULT, KernelRow, kernel_rows, read_as_ours
-from netra_build.release.layout import CODE_OBJECTS
 from netra_build.stages import build_result
 
 NEEDED = (".json", ".text", ".metadata.txt", ".dis", ".checks.json")

@@ -11,7 +11,7 @@ from netra_build.build.digests.action_digest import action_digest
 from netra_build.build.graph.actions import Action, Inputs, Outputs, Parameters, Place, Root, Stage
 
 A, B = "a" * 64, "b" * 64
-MODULE = "netra_build.core.members"
+MODULE = "netra_build.core.digests"
 
 
 class Tools:

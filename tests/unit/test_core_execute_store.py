@@ -27,7 +27,7 @@ from netra_build.core.errors import NetraError, Refused
 SOURCE = Place(Root.SOURCE, "in.txt")
 PRODUCT = Place(Root.OUT, "product")
 SEAL = Place(Root.OUT, "seal.json")
-MODULE = "netra_build.core.members"
+MODULE = "netra_build.core.digests"
 
 
 @dataclass

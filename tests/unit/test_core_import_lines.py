@@ -17,7 +17,7 @@ def found(source: str) -> list[str]:
 
 
 def test_every_module_of_ours_imports_the_same_either_way() -> None:
-    assert len(MODULES) > 300
+    assert len(MODULES) > 200
     for path in MODULES:
         source = path.read_bytes()
         whole = sorted(imported_modules(ast.parse(source)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from netra_build.asm.source.lexer import lex, lex_source
+from netra_build.asm.source.lexer import lex
 from netra_build.asm.source.statement import (
     Kind,
     Statement,
@@ -153,12 +153,6 @@ def test_a_line_says_the_same_when_a_comment_makes_it_unusual(line: str):
     assert [s._replace(has_comment=True) for s in plain if s.kind is not Kind.LABEL] == [
         s for s in careful if s.kind is not Kind.LABEL
     ]
-
-
-def test_words_that_would_call_a_macro_are_told():
-    source = b"\tCALL 1\n.Set N, 1\n v_x  2 // c\nlabel: s_y 1\nN = 2\n.amdgpu_metadata\n---\n"
-    found = lex_source(source + b".end_amdgpu_metadata\n", "k.s", {})
-    assert found.heads == {"CALL", ".Set", "v_x", "s_y", ".amdgpu_metadata"}
 
 
 def test_macros_are_found_with_their_rest_of_line():

@@ -6,8 +6,7 @@ In reading order:
     The lines of a text, comments and joined lines, and what one statement is: kind, name and
     canonical text.
 ``lexer``
-    A whole text as statements, in one pass. A text is lexed without the macros of other files
-    first, and only the statements that call one are classified again.
+    A whole text as statements, in one pass, when the macros of other files are known.
 ``include_rules``
     What is certain from the text alone: includes and include guards. Everything that could read a
     file in another way is refused.

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from netra_build.asm.source.blocks import Block, macro_blocks
 from netra_build.asm.source.include_rules import Include
@@ -20,12 +19,10 @@ from netra_build.asm.source.lexer import lex
 from netra_build.asm.source.source_file import (
     INCLUDED,
     Piece,
-    PlainSource,
     SourceFile,
-    plain_source,
     read_source,
+    scan,
 )
-from netra_build.asm.source.statement import decode_source, macro_names
 from netra_build.core.digests import blake3_hex
 from netra_build.core.errors import BadInput
 
@@ -43,6 +40,8 @@ class Closure:
 
     data_by_name: Mapping[str, bytes]
     files: tuple[SourceFile, ...]
+    macros: Mapping[str, bool] = field(default_factory=dict)
+    """Every macro name of the closure, and whether it takes the rest of its line."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -59,11 +58,6 @@ class Closure:
         """SHA-256 over the text without comments, as the published format defines it."""
         return published_computational_sha256(self.data_by_name)
 
-    @cached_property
-    def macros(self) -> Mapping[str, bool]:
-        """Every macro name of the closure, and whether it takes the rest of its line."""
-        return macros_of(self.files)
-
 
 def include_closure(template: str, read: Reader, location: str) -> Closure:
     """Follow the includes of ``template`` and verify every file.
@@ -71,24 +65,39 @@ def include_closure(template: str, read: Reader, location: str) -> Closure:
     Raises ``BadInput``: what ``walk_includes`` and ``read_source`` refuse, and an include guard
     whose symbol is set anywhere else.
     """
-    plain: dict[str, PlainSource] = {}
+    seen: dict[str, Sequence[int]] = {}
 
-    def includes(name: str, data: bytes) -> Iterator[tuple[int, str]]:
-        plain[name] = plain_source(name, data)
-        return ((include.line, include.name) for include in plain[name].file.includes)
+    def looked_at(name: str, data: bytes) -> Iterable[tuple[int, str]]:
+        includes = scan(name, data).includes
+        seen[name] = [line for line, _ in includes]
+        return includes
 
-    data_by_name = walk_includes(template, read, location, includes)
-    macros = macros_of(source.file for source in plain.values())
-    files = tuple(plain[name].with_macros(macros) for name in data_by_name)
+    try:
+        closure = _closure(walk_includes(template, read, location, looked_at))
+        if all([one.line for one in file.includes] == seen[file.name] for file in closure.files):
+            return closure
+    except (BadInput, LookupError):
+        pass
+    # Only statements tell what is wrong, or that a line merely looks like an include.
+    return _closure(walk_includes(template, read, location, _certain))
+
+
+def _certain(name: str, data: bytes) -> Iterable[tuple[int, str]]:
+    return ((include.line, include.name) for include in read_source(name, data, {}).includes)
+
+
+def _closure(data_by_name: Mapping[str, bytes]) -> Closure:
+    macros = _joined(scan(name, data).macros for name, data in data_by_name.items())
+    files = tuple([read_source(name, data, macros) for name, data in data_by_name.items()])
     refuse_shared_guards(files)
-    return Closure(data_by_name, files)
+    return Closure(data_by_name, files, macros)
 
 
-def macros_of(files: Iterable[SourceFile]) -> dict[str, bool]:
+def _joined(macros: Iterable[Mapping[str, bool]]) -> dict[str, bool]:
     """Return the macros that any of the files may define."""
     found: dict[str, bool] = {}
-    for file in files:
-        for macro, takes_rest in file.macros.items():
+    for own in macros:
+        for macro, takes_rest in own.items():
             found[macro] = found.get(macro, False) or takes_rest
     return found
 
@@ -160,8 +169,7 @@ def prune_macros(flat: bytes, location: str) -> bytes:
     that is put together of arguments alone and passed on as an argument - is refused by the
     assembler as unknown: only names with a capital letter, which no instruction has, are dropped.
     """
-    statements = lex(flat, location, macro_names(decode_source(flat, location)))
-    return prune_blocks(macro_blocks(statements))
+    return prune_blocks(macro_blocks(lex(flat, location, {})))
 
 
 def prune_blocks(blocks: Iterable[Block]) -> bytes:

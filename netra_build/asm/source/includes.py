@@ -140,19 +140,18 @@ def normalised_text(text: str) -> str:
     kept = []
     in_debug = False
     for line in text.splitlines():
-        code = line.strip()
-        if code.startswith("."):
+        words = line.split()
+        code = " ".join(words)
+        if code[:1] == ".":
             if code.startswith(".section"):
-                words = code.split(None, 1)
                 in_debug = len(words) > 1 and words[1].lstrip('"').startswith(".debug")
             elif code.startswith(_DROPPED_PREFIXES):
                 continue
         if in_debug:
             continue
         if ";" in code or "//" in code:
-            code = code.partition("//")[0].partition(";")[0]
-        if code:
-            kept.append(" ".join(code.split()))
+            code = code.partition("//")[0].partition(";")[0].rstrip()
+        kept.append(code)
     return "\n".join(filter(None, kept)) + "\n"
 
 

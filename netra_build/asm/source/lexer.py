@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from netra_build.asm.source.statement import (
     MACRO_ENDS,
@@ -48,21 +47,6 @@ _NOTHING = re.compile(r"[ \t]*+(?:\Z|//|;|#)")
 _DIRECTIVE, _PLAIN_KIND = Kind.DIRECTIVE, Kind.INSTRUCTION
 
 
-@dataclass(frozen=True)
-class Lexed:
-    """One source as statements, and what tells which of them call macros of other files."""
-
-    statements: tuple[Statement, ...]
-    texts: tuple[str, ...]
-    """What each statement was classified from; empty for those that no macro's name can change."""
-    commented: frozenset[int]
-    """Indices of the statements with a block comment inside."""
-    macros: Mapping[str, bool]
-    """The macros that the source itself may define, as ``macro_names`` returns them."""
-    heads: frozenset[str]
-    """Every word that would call a macro of that name, as it is written."""
-
-
 def lex(data: bytes, location: str, macros: Mapping[str, bool]) -> tuple[Statement, ...]:
     """Cut one source into statements; ``macros`` are those that other files define.
 
@@ -70,40 +54,10 @@ def lex(data: bytes, location: str, macros: Mapping[str, bool]) -> tuple[Stateme
     strings, characters and comments, control characters and non-ASCII text in statements, and
     unusual text in a metadata block.
     """
-    return lex_source(data, location, macros).statements
-
-
-def lex_source(data: bytes, location: str, macros: Mapping[str, bool]) -> Lexed:
-    """Cut one source into statements as ``lex`` does, and tell what they were made from."""
     lines = decode_source(data, location)
-    own = macro_names(lines)
-    reading = _Reading(lines, location, {**macros, **own})
+    reading = _Reading(lines, location, {**macros, **macro_names(lines)})
     reading.run()
-    return Lexed(
-        tuple(reading.statements),
-        tuple(reading.texts),
-        frozenset(reading.commented),
-        own,
-        frozenset(reading.heads),
-    )
-
-
-def with_macros(lexed: Lexed, macros: Mapping[str, bool]) -> tuple[Statement, ...] | None:
-    """Return the statements when other files define ``macros`` besides the source's own.
-
-    None if they have to be cut anew: a macro hides a directive, or a block comment stands among
-    its arguments.
-    """
-    if any(name.startswith(".") for name in macros):
-        return None
-    statements = list(lexed.statements)
-    for index, old in enumerate(lexed.statements):
-        if old.name in macros and (text := lexed.texts[index]):
-            if index in lexed.commented:
-                return None
-            name, rest = old.name, text[len(old.name) :]
-            statements[index] = classify(name, rest, old.line, old.depth, old.has_comment, macros)
-    return tuple(statements)
+    return tuple(reading.statements)
 
 
 class _Reading:
@@ -114,9 +68,6 @@ class _Reading:
         self.known = known
         self.cursor = Cursor(lines, location)
         self.statements: list[Statement] = []
-        self.texts: list[str] = []
-        self.commented: list[int] = []
-        self.heads: set[str] = set()
         self.depth = 0
 
     def run(self) -> None:
@@ -129,8 +80,6 @@ class _Reading:
                 cursor.number += 1
                 row = (number, _PLAIN_KIND, name, operands, text, self.depth, False)
                 self.statements.append(tuple.__new__(Statement, row))
-                self.texts.append(text)
-                self.heads.add(name)
                 continue
             line = lines[number - 1]
             simple = _SIMPLE.fullmatch(line)
@@ -138,8 +87,7 @@ class _Reading:
                 cursor.number += 1
                 start, end = simple.span(1)
                 name, rest = line[start:end], line[end:]
-                statement = classify(name, rest, number, self.depth, False, known)
-                self._add(statement, line[start:])
+                self._add(classify(name, rest, number, self.depth, False, known))
                 if name == METADATA_START and not rest.strip():
                     self._metadata()
             elif _NOTHING.match(line):
@@ -151,14 +99,12 @@ class _Reading:
         """Add the labels and the statement of a line that holds more than plain words."""
         labels, text = split_labels(logical.text)
         for label in labels:
-            self._add(Statement(logical.line, Kind.LABEL, label, "", f"{label}:", self.depth), "")
+            self._add(Statement(logical.line, Kind.LABEL, label, "", f"{label}:", self.depth))
         if text:
             has_comment = logical.has_comment
             statement = make_statement(text, logical.line, self.depth, has_comment, self.known)
             _refuse_unclear(statement, logical, labels, self.location)
-            if logical.has_inner_comment:
-                self.commented.append(len(self.statements))
-            self._add(statement, "" if statement.kind is Kind.ASSIGNMENT else text)
+            self._add(statement)
         if logical.text.strip() == METADATA_START:
             self._metadata()
 
@@ -170,12 +116,12 @@ class _Reading:
             text = metadata_line(cursor.take(), f"{self.location}:{number}")
             if text.strip() == METADATA_END:
                 end = Statement(number, _DIRECTIVE, METADATA_END, "", METADATA_END, self.depth)
-                return self._add(end, "")
+                return self._add(end)
             if text:
-                self._add(Statement(number, Kind.METADATA, "", "", text, self.depth), "")
+                self._add(Statement(number, Kind.METADATA, "", "", text, self.depth))
         raise BadInput(f'"{METADATA_START}" is never ended', location=self.location)
 
-    def _add(self, statement: Statement, text: str) -> None:
+    def _add(self, statement: Statement) -> None:
         """Add a statement of the depth reached; an end lies as deep as what it ends."""
         if statement.kind is _DIRECTIVE:
             name = statement.name
@@ -185,10 +131,6 @@ class _Reading:
                 self.depth -= 1
                 statement = statement._replace(depth=self.depth)
         self.statements.append(statement)
-        if text:
-            self.heads.add(text[: len(statement.name)])
-        # Mostly they are equal, and one is enough to hold.
-        self.texts.append(statement.text if statement.text == text else text)
 
 
 def _refuse_unclear(

@@ -6,25 +6,25 @@ What is made of a file is made once, and held as long as there is room.
 from __future__ import annotations
 
 import re
-import threading
-from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Generic, TypeVar
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import NamedTuple
 
 from netra_build.asm.source.blocks import Block, macro_blocks
 from netra_build.asm.source.include_rules import SETTERS, GuardSpan, Include, verify
-from netra_build.asm.source.lexer import Lexed, lex_source, with_macros
-from netra_build.asm.source.statement import Kind, Statement
+from netra_build.asm.source.includes import published_includes
+from netra_build.asm.source.lexer import lex
+from netra_build.asm.source.statement import (
+    Kind,
+    Statement,
+    decode_source,
+    macro_names,
+)
 from netra_build.core.canonical_json import plain_text
-from netra_build.core.errors import BadInput
 
-Key = TypeVar("Key", bound=Hashable)
-Found = TypeVar("Found")
-
-MAX_REMEMBERED_BYTES = 256 * 1024
-"""Of source text whose statements are held; these take about ten times as much memory."""
+MAX_HELD, MAX_HELD_BYTES = 256, 32 * 1024
+"""How many files are held, as statements, and how long one of them is at most."""
 
 _DIRECTIVE, _LABEL = Kind.DIRECTIVE, Kind.LABEL
 INCLUDED = "\0"
@@ -41,6 +41,7 @@ _INERT = (
     ".pushsection",
     *(".byte", ".short", ".long", ".quad", ".ascii", ".asciz", ".string", ".uleb", ".sleb"),
 )
+_WORD = re.compile(r"[A-Za-z0-9_.$@?]+")
 _DEBUG_SECTION = re.compile(r'"?\.debug')
 
 
@@ -111,66 +112,15 @@ class SourceFile:
         return tuple(pieces)
 
 
-class BoundedCache(Generic[Key, Found]):
-    """Remembers a value for each key, up to a sum of costs; safe for many threads."""
+class Scan(NamedTuple):
+    """What patterns tell of a text before any statement is cut out."""
 
-    def __init__(self, most: int) -> None:
-        """Hold nothing yet, and never more than costs of ``most`` together."""
-        self._most = most
-        self._held = 0
-        self._rows: OrderedDict[Key, tuple[int, Found]] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def get(self, key: Key, cost: int, make: Callable[[], Found]) -> Found:
-        """Return the value of ``key``, made on demand; what ``make`` raises is not remembered.
-
-        Two threads may make the same value at once; one that costs more than all is not held.
-        """
-        with self._lock:
-            row = self._rows.get(key)
-            if row is not None:
-                self._rows.move_to_end(key)
-                return row[1]
-        made = make()
-        with self._lock:
-            if cost <= self._most and key not in self._rows:
-                self._rows[key] = (cost, made)
-                self._held += cost
-                while self._held > self._most:
-                    self._held -= self._rows.popitem(last=False)[1][0]
-        return made
-
-    @property
-    def held(self) -> int:
-        """The costs of all that is held."""
-        return self._held
-
-
-@dataclass(frozen=True)
-class PlainSource:
-    """A file as it is when no other file defines macros, and what such macros could change."""
-
-    file: SourceFile
-    data: bytes
-    lexed: Lexed
-
-    def with_macros(self, macros: Mapping[str, bool]) -> SourceFile:
-        """Return the file as it is when other files define ``macros``; ``BadInput`` as before.
-
-        Of the macros only those matter that the file names.
-        """
-        file, heads = self.file, self.lexed.heads
-        used = {head: macros[head] for head in heads & macros.keys() if head not in file.macros}
-        if not used:
-            return file
-        key = file.name, self.data, frozenset(used.items())
-        return _files.get(key, len(self.data), lambda: _read_with(self, file.name, self.data, used))
-
-
-_plain_files: BoundedCache[tuple[str, bytes], PlainSource] = BoundedCache(MAX_REMEMBERED_BYTES)
-_files: BoundedCache[tuple[str, bytes, frozenset[tuple[str, bool]]], SourceFile] = BoundedCache(
-    MAX_REMEMBERED_BYTES
-)
+    includes: tuple[tuple[int, str], ...]
+    """Line and name as written of each line that looks like a bare include."""
+    macros: Mapping[str, bool]
+    """Every macro that it may define, and whether that one takes the rest of its line."""
+    words: frozenset[str]
+    """Every word that could call a macro of that name."""
 
 
 def read_source(name: str, data: bytes, macros: Mapping[str, bool]) -> SourceFile:
@@ -180,42 +130,29 @@ def read_source(name: str, data: bytes, macros: Mapping[str, bool]) -> SourceFil
     an include that is not certain, unbalanced conditions, macros or repeats, and text that could
     become an include when a macro expands.
     """
-    try:
-        plain = plain_source(name, data)
-    except BadInput:
-        if not macros:
-            raise
-        # With the macros another fault may come first, or what looks like a fault calls one.
-        return _read_with(None, name, data, macros)
-    return plain.with_macros(macros)
+    found = scan(name, data)
+    used = found.words.intersection(macros).difference(found.macros)
+    read = _read if len(data) <= MAX_HELD_BYTES else _read.__wrapped__
+    return read(name, data, frozenset([(macro, macros[macro]) for macro in used]))
 
 
-def plain_source(name: str, data: bytes) -> PlainSource:
-    """Read one file as ``read_source`` does without macros; one that units share is read once."""
-    return _plain_files.get((name, data), len(data), lambda: _read_plain(name, data))
+def scan(name: str, data: bytes) -> Scan:
+    """Look through a text; ``BadInput`` for what ``decode_source`` refuses."""
+    return (_scan if len(data) <= MAX_HELD_BYTES else _scan.__wrapped__)(name, data)
 
 
-def _read_plain(name: str, data: bytes) -> PlainSource:
-    lexed = lex_source(data, name, {})
-    return PlainSource(_verified(name, lexed.statements, lexed.macros), data, lexed)
+@lru_cache(maxsize=MAX_HELD)
+def _read(name: str, data: bytes, macros: frozenset[tuple[str, bool]]) -> SourceFile:
+    statements = lex(data, name, dict(macros))
+    return SourceFile(name, statements, *verify(name, statements), scan(name, data).macros)
 
 
-def _read_with(
-    plain: PlainSource | None, name: str, data: bytes, macros: Mapping[str, bool]
-) -> SourceFile:
-    """Read a file, again if it was read, that calls macros of others: arguments are text."""
-    statements = with_macros(plain.lexed, macros) if plain else None
-    if plain is None or statements is None:
-        lexed = lex_source(data, name, macros)
-        return _verified(name, lexed.statements, lexed.macros)
-    # What the walk verifies depends on no blank, and on no call being one.
-    return replace(plain.file, statements=statements)
-
-
-def _verified(
-    name: str, statements: tuple[Statement, ...], macros: Mapping[str, bool]
-) -> SourceFile:
-    return SourceFile(name, statements, *verify(name, statements), macros)
+@lru_cache(maxsize=MAX_HELD)
+def _scan(name: str, data: bytes) -> Scan:
+    lines = decode_source(data, name)
+    text = "\n".join(lines)
+    includes = tuple(published_includes(text)) if ".include" in text else ()
+    return Scan(includes, macro_names(lines), frozenset(_WORD.findall(text)))
 
 
 def computed_text(statements: Sequence[Statement], includes: frozenset[int]) -> str:

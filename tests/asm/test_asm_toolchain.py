@@ -19,8 +19,12 @@ from netra_build.asm.tools.programs import (
     Program,
     run_tool,
 )
-from netra_build.asm.tools.shared_libraries import loaded_libraries
-from netra_build.asm.tools.tool_identity import file_digests, parts_digest, program_parts
+from netra_build.asm.tools.tool_identity import (
+    file_digests,
+    loaded_libraries,
+    parts_digest,
+    program_parts,
+)
 from netra_build.asm.tools.toolchain import Toolchain, find_toolchain
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput, NetraError, ToolchainFailed

@@ -18,7 +18,7 @@ import pytest
 from project import ENGINE, Project, Run, tree_digests
 from up_to_date_modules import HEAVY, UP_TO_DATE
 
-from netra_build.asm.tools.shared_libraries import loaded_libraries
+from netra_build.asm.tools.tool_identity import loaded_libraries
 from netra_build.asm.tools.toolchain import Toolchain
 from netra_build.build.freshness.up_to_date import body_digest
 from netra_build.core.disk import RealDisk

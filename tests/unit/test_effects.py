@@ -22,7 +22,7 @@ copies of this one."""
 MAY_TOUCH_FILES = ("core", "build", "tensors")
 
 TOUCHES_FILES = {
-    "netra_build.asm.tools.shared_libraries": "follows links of the libraries of a program",
+    "netra_build.asm.tools.tool_identity": "follows links of the libraries of a program",
     "netra_build.scons.nodes": "asks nodes of SCons, whose methods are called like those of paths",
 }
 """Modules outside those folders with leave to touch files, each with its reason."""

@@ -28,7 +28,7 @@ from netra_build.asm.tools.programs import (
     Program,
     death,
 )
-from netra_build.asm.tools.shared_libraries import loaded_libraries
+from netra_build.asm.tools.tool_identity import loaded_libraries
 from netra_build.asm.tools.toolchain import (
     LINK_FLAGS,
     OBJECT_NAME,

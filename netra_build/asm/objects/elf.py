@@ -59,6 +59,16 @@ class ElfHeader(NamedTuple):
     section_count: int
     names_index: int
 
+    @classmethod
+    def of(cls, data: bytes, location: str) -> ElfHeader:
+        """Read the header of a file; ``BadInput`` for another kind of file."""
+        if not is_elf64(data) or len(data) < HEADER_BYTES:
+            raise BadInput("not a 64-bit little-endian ELF file", location=location)
+        header = cls(*_HEADER.unpack_from(data))
+        if header.segment_count and header.segment_size != SEGMENT_BYTES:
+            raise BadInput("program headers have an unknown size", location=location)
+        return header
+
     def packed(self) -> bytes:
         """Return the header's 64 bytes."""
         return _HEADER.pack(*self)
@@ -159,11 +169,7 @@ def read_elf(data: bytes, location: str) -> ElfFile:
 
 
 def _unnamed(data: bytes, location: str) -> ElfFile:
-    if not is_elf64(data) or len(data) < HEADER_BYTES:
-        raise BadInput("not a 64-bit little-endian ELF file", location=location)
-    header = ElfHeader(*_HEADER.unpack_from(data))
-    if header.segment_count and header.segment_size != SEGMENT_BYTES:
-        raise BadInput("program headers have an unknown size", location=location)
+    header = ElfHeader.of(data, location)
     if header.section_size != SECTION_BYTES or header.header_size != HEADER_BYTES:
         raise BadInput("section headers have an unknown size", location=location)
     if header.segment_count > MAX_SEGMENTS or not 0 < header.section_count <= MAX_SECTIONS:
@@ -172,14 +178,14 @@ def _unnamed(data: bytes, location: str) -> ElfFile:
     sections_end = header.sections_at + header.section_count * SECTION_BYTES
     if max(segments_end, sections_end) > len(data):
         raise BadInput("headers leave the file", location=location)
-    segments = _SEGMENT.iter_unpack(data[header.segments_at : segments_end])
+    segments = segments_in(data[header.segments_at : segments_end])
     sections = _SECTION.iter_unpack(data[header.sections_at : sections_end])
-    return ElfFile(
-        data,
-        header,
-        tuple([SegmentHeader(*row) for row in segments]),
-        tuple([SectionHeader(*row) for row in sections]),
-    )
+    return ElfFile(data, header, segments, tuple([SectionHeader(*row) for row in sections]))
+
+
+def segments_in(table: bytes) -> tuple[SegmentHeader, ...]:
+    """Return the program headers of a table of whole ones."""
+    return tuple([SegmentHeader(*row) for row in _SEGMENT.iter_unpack(table)])
 
 
 def _named(elf: ElfFile, location: str) -> ElfFile:

@@ -5,11 +5,10 @@ In reading order:
 ``programs``
     How a program is run: in a folder of its own, with a fixed environment, bounded in time, memory
     and output; and what assemblers and linkers report. The only module that starts any process.
-``shared_libraries``
-    Which shared libraries a program loads, found by reading ELF files, never by running.
 ``tool_identity``
-    Who a program is: its version, and the digest of its bytes and of all libraries it loads. What
-    was found out is kept in a memory as long as no file changes.
+    Who a program is: its version, and the digest of its bytes and of all libraries it loads, which
+    are found by reading ELF files, never by running. What was found out is kept in a memory as long
+    as no file changes.
 ``toolchain``
     The programs together: ``assemble``, ``assemble_tree``, ``link``, ``disassemble``, ``identity``.
     ``find_toolchain`` looks for them in the documented order and takes the first that assembles an

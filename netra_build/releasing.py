@@ -19,7 +19,7 @@ from netra_build.checkasm.mutate import SCORES
 from netra_build.core.canonical_json import Json, lower
 from netra_build.core.errors import BadInput
 from netra_build.formats.library import Library
-from netra_build.formats.vocabulary import CODE_OBJECTS, ENGINE
+from netra_build.formats.vocabulary import CODE_OBJECTS
 from netra_build.inspect.report.page import MUTATION
 from netra_build.inspect.report.page import STAGE as REPORT
 from netra_build.release.environment import environment_of, require_libraries
@@ -114,8 +114,6 @@ def _asked(library: Library, request: ReleaseRequest) -> Asked:
 def _product(library: Library, request: ReleaseRequest) -> Graph:
     if request.kind == CODE_OBJECTS:
         return objects_graph(library, request.recipe, locked=request.locked)
-    if request.kind != ENGINE:
-        raise ValueError(request.kind)
     wanted = EngineRequest(
         recipe=request.recipe,
         profile=request.profile,

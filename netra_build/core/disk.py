@@ -8,7 +8,7 @@ import re
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from typing import Protocol
@@ -18,7 +18,7 @@ from netra_build.core.stamps import FileState, names_below, status_state
 
 MAX_FILE_BYTES = 256 * 1024 * 1024
 PIECE_BYTES = 4 * 1024 * 1024
-"""Of a file that grows while it is read, at a time."""
+"""Read at a time of a file that grows meanwhile, or that is only hashed."""
 FILE_MODE = 0o644
 """Permissions of every file that is written, whatever the umask says."""
 
@@ -58,10 +58,7 @@ class RealDisk:
 
     def write_bytes(self, path: AnyPath, data: bytes) -> None:
         """Write a whole file or nothing: a neighbour called ``.NAME.part``, then a rename."""
-        try:
-            _replace_whole(os.fspath(path), data)
-        except (OSError, ValueError) as error:
-            raise BadInput(f"cannot write: {_reason(error)}", location=str(path)) from None
+        write_pieces(path, [data])
 
     def write_output(self, path: AnyPath, data: bytes) -> None:
         """Write a whole file that can be made again, or nothing; one with these bytes stays.
@@ -73,24 +70,21 @@ class RealDisk:
         name = os.fspath(path)
         try:
             if not _has_bytes(name, data):
-                _replace_whole(name, data, is_removed_first=True)
+                _replace_whole(name, [data], is_removed_first=True)
         except (OSError, ValueError) as error:
-            raise BadInput(f"cannot write: {_reason(error)}", location=str(path)) from None
+            raise cannot_write(path, error) from None
 
     def is_file(self, path: AnyPath) -> bool:
         """Tell whether ``path`` is a regular file (symlinks followed)."""
-        try:
-            return stat.S_ISREG(os.stat(path).st_mode)
-        except (OSError, ValueError):
-            return False
+        return os.path.isfile(path)
 
     def is_folder(self, path: Path) -> bool:
         """Tell whether ``path`` is a folder (symlinks followed)."""
-        return _test(path.is_dir)
+        return os.path.isdir(path)
 
     def exists(self, path: Path) -> bool:
         """Tell whether there is anything at ``path``."""
-        return _test(path.exists)
+        return os.path.exists(path)
 
     def files_under(self, folder: Path, suffix: str = "") -> tuple[Path, ...]:
         """Return the regular files below ``folder``, in path order.
@@ -180,19 +174,38 @@ def _has_bytes(path: str, data: bytes) -> bool:
         os.close(handle)
 
 
-def _replace_whole(path: str, data: bytes, *, is_removed_first: bool = False) -> None:
-    """Write ``data`` aside and rename it; raises ``OSError`` and leaves ``path`` as it was.
+def write_pieces(path: AnyPath, pieces: Iterable[bytes]) -> int:
+    """Write all pieces to ``path`` as ``RealDisk.write_bytes`` does, and return their bytes.
 
-    The name is fixed, so that what a killed build has left is taken away by the next one.
+    When a piece cannot be made or written, ``path`` stays as it was. Raises ``BadInput`` for what
+    the file system refuses, and whatever making a piece raises.
+    """
+    try:
+        return _replace_whole(os.fspath(path), pieces)
+    except (OSError, ValueError) as error:
+        raise cannot_write(path, error) from None
+
+
+def write_all(handle: int, data: bytes) -> int:
+    """Write all bytes to an open file, and return how many they are."""
+    left = memoryview(data)
+    while left:
+        left = left[os.write(handle, left) :]
+    return len(data)
+
+
+def _replace_whole(path: str, pieces: Iterable[bytes], *, is_removed_first: bool = False) -> int:
+    """Write ``pieces`` aside, rename the file, and return its size in bytes.
+
+    On any error ``path`` stays as it was. The name of the part is fixed, so that the next build
+    removes what a killed one has left.
     """
     folder, name = os.path.split(path)
     part = os.path.join(folder, f".{name}.part")
     handle = _opened_part(folder, part)
     try:
         try:
-            left = memoryview(data)
-            while left:
-                left = left[os.write(handle, left) :]
+            size = sum(write_all(handle, piece) for piece in pieces)
             os.fchmod(handle, FILE_MODE)
         finally:
             os.close(handle)
@@ -204,6 +217,7 @@ def _replace_whole(path: str, data: bytes, *, is_removed_first: bool = False) ->
         with suppress(FileNotFoundError):
             os.unlink(part)
         raise
+    return size
 
 
 def _opened_part(folder: str, part: str) -> int:
@@ -273,6 +287,11 @@ def confined_path(root: Path, name: str, location: str) -> Path:
     return path
 
 
+def cannot_write(path: AnyPath, error: OSError | ValueError) -> BadInput:
+    """Return the error for a file or folder that the file system does not take."""
+    return BadInput(f"cannot write: {_reason(error)}", location=str(path))
+
+
 def _reason(error: OSError | ValueError) -> str:
     """Return a short cause without the path, which stands in the location."""
     if isinstance(error, OSError):
@@ -280,10 +299,3 @@ def _reason(error: OSError | ValueError) -> str:
             return "file is missing"
         return (error.strerror or "cannot be used").lower()
     return "path cannot be used"
-
-
-def _test(question: object) -> bool:
-    try:
-        return bool(question())  # type: ignore[operator]
-    except (OSError, ValueError):
-        return False

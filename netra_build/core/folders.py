@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import io
 import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
-from netra_build.core.disk import Disk, confined_path, relative_name
+from netra_build.core.disk import Disk, cannot_write, confined_path, relative_name, write_all
 from netra_build.core.errors import BadInput
 from netra_build.core.stamps import entries_below
 
@@ -93,12 +92,12 @@ def publish_folder(
         place.parent.mkdir(parents=True, exist_ok=True)
         fresh = Path(tempfile.mkdtemp(dir=place.parent, prefix=f".{place.name}-", suffix=".part"))
     except OSError as error:
-        raise BadInput(f"cannot write: {_reason(error)}", location=str(target)) from None
+        raise cannot_write(target, error) from None
     try:
         _fill(fresh, files, folders, str(target))
         _take_place(fresh, place)
     except OSError as error:
-        raise BadInput(f"cannot write: {_reason(error)}", location=str(target)) from None
+        raise cannot_write(target, error) from None
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
 
@@ -130,13 +129,7 @@ def _fill(fresh: Path, files: Mapping[str, bytes], folders: Iterable[str], locat
             made.add(parent)
         # Unbuffered: an engine has thousands of small files, each written with one call.
         with open(path, "wb", buffering=0) as stream:
-            _write_all(stream, data)
-
-
-def _write_all(stream: io.FileIO, data: bytes) -> None:
-    rest = memoryview(data)
-    while len(rest):
-        rest = rest[stream.write(rest) or 0 :]
+            write_all(stream.fileno(), data)
 
 
 def _take_place(fresh: Path, place: Path) -> None:
@@ -153,7 +146,3 @@ def _take_place(fresh: Path, place: Path) -> None:
             raise
     finally:
         shutil.rmtree(former, ignore_errors=True)
-
-
-def _reason(error: OSError) -> str:
-    return (error.strerror or "cannot be used").lower()

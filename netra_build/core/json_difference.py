@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from netra_build.core.canonical_json import Json
 from netra_build.core.errors import BadInput
@@ -41,8 +42,8 @@ def first_difference(expected: Json, actual: Json) -> Difference | None:
             keys = sorted({*one, *other}, reverse=True)
             below = [(_escaped(key), one.get(key, _GAP), other.get(key, _GAP)) for key in keys]
         elif isinstance(one, list) and isinstance(other, list):
-            indices = range(max(len(one), len(other)) - 1, -1, -1)
-            below = [(str(i), _item(one, i), _item(other, i)) for i in indices]
+            pairs = zip_longest(one, other, fillvalue=_GAP)
+            below = [(str(index), *pair) for index, pair in enumerate(pairs)][::-1]
         elif type(one) is not type(other) or one != other:
             return Difference(pointer, _shown(one), _shown(other))
         else:
@@ -58,15 +59,8 @@ def hold_same(expected: Json, actual: Json, fact: str, place: str) -> None:
         raise difference.refusal(fact, place)
 
 
-class _Gap:
-    """Stands for a key or index that one side lacks."""
-
-
-_GAP = _Gap()
-
-
-def _item(values: list[Json], index: int) -> Json:
-    return values[index] if index < len(values) else _GAP
+_GAP = object()
+"""Stands for a key or index that one side lacks."""
 
 
 def _escaped(key: str) -> str:
@@ -74,7 +68,7 @@ def _escaped(key: str) -> str:
 
 
 def _shown(value: Json) -> str:
-    if isinstance(value, _Gap):
+    if value is _GAP:
         return "nothing"
     if isinstance(value, dict):
         return f"an object of {len(value)} keys"

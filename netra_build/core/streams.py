@@ -11,12 +11,9 @@ from typing import IO, BinaryIO
 
 from blake3 import blake3
 
-from netra_build.core.disk import AnyPath
+from netra_build.core.disk import PIECE_BYTES, AnyPath
 from netra_build.core.errors import BadInput
 from netra_build.core.stamps import FileState, status_state
-
-PIECE_BYTES = 4 * 1024 * 1024
-"""Of a file that is hashed, at a time."""
 
 FileStamp = tuple[str, int, int, int, int]
 """Path, size in bytes, modification and change time in nanoseconds, and inode of one file."""

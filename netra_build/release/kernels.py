@@ -18,6 +18,7 @@ SEAL = "netra.json"
 RESULT = "build-result.json"
 INCLUDES = "generated/includes/"
 NOT_RUN, PASSED, FAILED = "not_run", "passed", "failed"
+RECORDED = ("symbol", "hsaco", "hsaco_sha256", "text_sha256", "tactic", "maturity")
 
 
 @dataclass(frozen=True)
@@ -41,16 +42,8 @@ class KernelRow:
 
     def document(self) -> dict[str, Json]:
         """Return the row as the record lists it; sources are in the bill of materials."""
-        return {
-            "symbol": self.symbol,
-            "hsaco": self.hsaco,
-            "hsaco_sha256": self.hsaco_sha256,
-            "text_sha256": self.text_sha256,
-            "tactic": self.tactic,
-            "maturity": self.maturity,
-            **self.identities,
-            **self.verdicts,
-        }
+        named = {name: getattr(self, name) for name in RECORDED}
+        return {**named, **self.identities, **self.verdicts}
 
 
 @contextmanager

@@ -58,9 +58,8 @@ def oci_files(archive: bytes, location: str) -> dict[str, bytes]:
     manifest, blobs = _manifest(archive, read_archive(archive, location), location)
     version = parse_object(manifest, location)["annotations"][VERSION]
     descriptor = {
-        **_descriptor(manifest, MANIFEST_TYPE),
+        **_descriptor(manifest, MANIFEST_TYPE, {TAG: version}),
         "artifactType": ARTIFACT_TYPE,
-        "annotations": {TAG: version},
     }
     index = {"schemaVersion": 2, "mediaType": INDEX_TYPE, "manifests": [descriptor]}
     return {
@@ -84,8 +83,15 @@ def read_oci(files: Mapping[str, bytes], location: str) -> Package:
         raise BadInput(
             "layout has another version", location=place, expected=LAYOUT_VERSION, got=shown
         )
-    manifest = _named_manifest(files, location)
-    archive = _named_archive(files, manifest, location)
+    index = _document(files, INDEX, location)
+    if not isinstance(index.get("manifests"), list) or len(index["manifests"]) != 1:
+        raise BadInput("index names not exactly one manifest", location=f"{location}/{INDEX}")
+    with read_as_ours(f"{location}/{INDEX}"):
+        manifest = _typed(files, index["manifests"][0], MANIFEST_TYPE, location)
+    place = f"{location}/{blob_name(manifest)}"
+    document = parse_object(manifest, place)
+    with read_as_ours(place):
+        archive = _typed(files, document["layers"][0], ARCHIVE_TYPE, location)
     package = read_archive(archive, location)
     wanted, blobs = _manifest(archive, package, location)
     if manifest != wanted:
@@ -97,11 +103,6 @@ def read_oci(files: Mapping[str, bytes], location: str) -> Package:
         if name not in names:
             raise Refused(f'layout holds "{name}", which nothing names', location=location)
     return package
-
-
-def is_layout(files: Mapping[str, bytes]) -> bool:
-    """Tell whether files look like an OCI layout."""
-    return LAYOUT in files
 
 
 def blob_name(data: bytes) -> str:
@@ -122,9 +123,11 @@ def _manifest(archive: bytes, package: Package, location: str) -> tuple[bytes, l
             expected=f'"{top_folder(name, version)}"',
             got=f'"{package.top}"',
         )
-    layers = [_layer(archive, ARCHIVE_TYPE, package.top + SUFFIX)]
     apart = [file for file in TYPE_BY_FILE if file in package.files]
-    layers += [_layer(package.files[file], TYPE_BY_FILE[file], file) for file in apart]
+    layers = [
+        _descriptor(archive, ARCHIVE_TYPE, {TITLE: package.top + SUFFIX}),
+        *(_descriptor(package.files[file], TYPE_BY_FILE[file], {TITLE: file}) for file in apart),
+    ]
     manifest = {
         "schemaVersion": 2,
         "mediaType": MANIFEST_TYPE,
@@ -137,30 +140,12 @@ def _manifest(archive: bytes, package: Package, location: str) -> tuple[bytes, l
     return canonical_bytes(manifest), blobs
 
 
-def _descriptor(data: bytes, media_type: str) -> dict[str, Json]:
+def _descriptor(
+    data: bytes, media_type: str, annotations: Mapping[str, str] | None = None
+) -> dict[str, Json]:
     digest = f"sha256:{sha256_hex(data)}"
-    return {"mediaType": media_type, "digest": digest, "size": len(data)}
-
-
-def _layer(data: bytes, media_type: str, title: str) -> dict[str, Json]:
-    return {**_descriptor(data, media_type), "annotations": {TITLE: title}}
-
-
-def _named_manifest(files: Mapping[str, bytes], location: str) -> bytes:
-    """Return the one manifest that the index names."""
-    place = f"{location}/{INDEX}"
-    manifests = _document(files, INDEX, location).get("manifests")
-    if not isinstance(manifests, list) or len(manifests) != 1:
-        raise BadInput("index names not exactly one manifest", location=place)
-    with read_as_ours(place):
-        return _typed(files, manifests[0], MANIFEST_TYPE, location)
-
-
-def _named_archive(files: Mapping[str, bytes], manifest: bytes, location: str) -> bytes:
-    place = f"{location}/{blob_name(manifest)}"
-    document = parse_object(manifest, place)
-    with read_as_ours(place):
-        return _typed(files, document["layers"][0], ARCHIVE_TYPE, location)
+    stated = {"mediaType": media_type, "digest": digest, "size": len(data)}
+    return stated if annotations is None else {**stated, "annotations": annotations}
 
 
 def _typed(
@@ -209,7 +194,7 @@ def open_package(path: Path, disk: Disk) -> Package:
     location = str(path)
     if disk.is_folder(path):
         files = FolderFiles(path, disk)
-        if not is_layout(files):
+        if LAYOUT not in files:
             raise BadInput(
                 "folder is no OCI layout of a release",
                 location=location,
@@ -220,11 +205,4 @@ def open_package(path: Path, disk: Disk) -> Package:
     data = disk.read_bytes(path, max_bytes=MAX_LAYOUT_BYTES)
     if is_tar(data):
         return read_oci(read_ustar(data, location), location)
-    if len(data) > MAX_ARCHIVE_BYTES:
-        raise BadInput(
-            "file is too large",
-            location=location,
-            expected=f"at most {MAX_ARCHIVE_BYTES} bytes",
-            got="more",
-        )
-    return read_archive(data, location)
+    return read_archive(disk.read_bytes(path, max_bytes=MAX_ARCHIVE_BYTES), location)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from netra_build.core.canonical_json import Json, parse_object, pretty_bytes, stable_hash
 from netra_build.core.digests import sha256_hex
@@ -57,12 +57,12 @@ def release_record(
         "target": TARGET,
         "recipe": asked.recipe,
         "formats": _formats(files),
-        "engine_ids": _engine_ids(asked.kind, files),
+        "engine_ids": _of_engine(asked.kind, files, "engine.json", lambda d: [d["engine_id"]]),
         "toolchain": toolchain_of(asked.kind, files, asked.folder),
         "source": {"files": len(origin.sources), "closure_sha256": origin.closure_sha256},
         "verdicts": _verdicts(rows),
         "kernels": [row.document() for row in rows],
-        "not_pinned": _not_pinned(asked.kind, files),
+        "not_pinned": _of_engine(asked.kind, files, SEAL, lambda d: list(d["not_pinned"])),
         "archive": dict(archive),
         "content_sha256": content_sha256(content),
         "files": {
@@ -158,14 +158,12 @@ def _formats(files: Mapping[str, bytes]) -> dict[str, str]:
     return formats
 
 
-def _engine_ids(kind: str, files: Mapping[str, bytes]) -> list[str]:
-    with read_as_ours("engine.json"):
-        return [parse_object(files["engine.json"], SEAL)["engine_id"]] if kind == ENGINE else []
-
-
-def _not_pinned(kind: str, files: Mapping[str, bytes]) -> list[str]:
-    with read_as_ours(SEAL):
-        return list(parse_object(files[SEAL], SEAL)["not_pinned"]) if kind == ENGINE else []
+def _of_engine(
+    kind: str, files: Mapping[str, bytes], name: str, found: Callable[[Json], list[str]]
+) -> list[str]:
+    """Return what is found in a document of an engine; nothing in that of another product."""
+    with read_as_ours(name):
+        return found(parse_object(files[name], name)) if kind == ENGINE else []
 
 
 def _verdicts(rows: Sequence[KernelRow]) -> dict[str, Json]:

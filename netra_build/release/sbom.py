@@ -19,11 +19,6 @@ NAMESPACE = uuid.UUID("5b1d1d34-6e0c-5c2a-9a3f-0d4a2b7c9e11")
 """Namespace of the serial numbers: UUIDv5 of this and the digest of the package's content."""
 
 
-def serial_number(content: Mapping[str, bytes]) -> uuid.UUID:
-    """Return the serial number of the bill of materials: it depends on the content alone."""
-    return uuid.uuid5(NAMESPACE, content_sha256(content))
-
-
 def sbom_bytes(content: Mapping[str, bytes], origin: Origin) -> bytes:
     """Return the bill of materials of a package's content, without a time stamp."""
     with needed_libraries():
@@ -33,7 +28,7 @@ def sbom_bytes(content: Mapping[str, bytes], origin: Origin) -> bytes:
     files = product_files(asked, content)
     rows = kernel_rows(asked.kind, files, asked.folder)
     whole = _component("application", f"release:{asked.name}", asked.name, asked.version)
-    bill = Bom(serial_number=serial_number(content), version=1)
+    bill = Bom(serial_number=uuid.uuid5(NAMESPACE, content_sha256(content)), version=1)
     bill.metadata.component = whole
     kernels = _kernels(rows, origin)
     sources = {name: _source(name, sha) for name, sha in sorted(origin.sources.items())}

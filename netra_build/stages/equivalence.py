@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 from netra_build.asm.objects.code_object import (
@@ -56,10 +57,10 @@ def text_difference(generated: Side, golden: Side) -> Json:
     """
     if generated.code.text == golden.code.text:
         return None
-    for index in range(max(len(generated.listing), len(golden.listing))):
-        if _words(generated, index) != _words(golden, index):
-            ours, theirs = _instruction(generated, index), _instruction(golden, index)
-            return {"index": index, "generated": ours, "golden": theirs}
+    for index, (ours, theirs) in enumerate(zip_longest(generated.listing, golden.listing)):
+        if ours is None or theirs is None or ours.words != theirs.words:
+            shown = _instruction(generated, ours), _instruction(golden, theirs)
+            return {"index": index, "generated": shown[0], "golden": shown[1]}
     return {"index": None, "generated": "padding differs", "golden": "padding differs"}
 
 
@@ -75,13 +76,6 @@ def descriptor_difference(generated: Side, golden: Side) -> Json:
     return None
 
 
-def metadata_difference(generated: Side, golden: Side) -> Json:
-    """Return the path and both values of the first metadata entry that differs, or None."""
-    return _first_difference(
-        normalised(dict(generated.code.metadata)), normalised(dict(golden.code.metadata))
-    )
-
-
 def compare(generated: Side, golden: Side, maturity: str) -> dict[str, Json]:
     """Return the report: the published keys, our verdict and the first difference of each part.
 
@@ -89,7 +83,8 @@ def compare(generated: Side, golden: Side, maturity: str) -> dict[str, Json]:
     """
     text = text_difference(generated, golden)
     descriptor = descriptor_difference(generated, golden)
-    metadata = metadata_difference(generated, golden)
+    made, wanted = (normalised(dict(side.code.metadata)) for side in (generated, golden))
+    metadata = _first_difference(made, wanted)
     ours, theirs = generated.resources(), golden.resources()
     symbols = [kernel.symbol for kernel, _ in generated.kernels]
     golden_symbols = [kernel.symbol for kernel, _ in golden.kernels]
@@ -157,17 +152,11 @@ def _verdict(text: Json, descriptor: Json, metadata: Json) -> str:
     return "metadata_differs" if metadata is not None else IDENTICAL
 
 
-def _instruction(side: Side, index: int) -> str | None:
-    if index >= len(side.listing):
+def _instruction(side: Side, found: Instruction | None) -> str | None:
+    if found is None:
         return None
-    found = side.listing[index]
-    return (
-        f"{found.address - side.code.text_address:#06x} {found.mnemonic} {found.operands}".strip()
-    )
-
-
-def _words(side: Side, index: int) -> tuple[int, ...] | None:
-    return side.listing[index].words if index < len(side.listing) else None
+    offset = found.address - side.code.text_address
+    return f"{offset:#06x} {found.mnemonic} {found.operands}".strip()
 
 
 def _instructions(side: Side) -> list[tuple[str, str]]:
@@ -175,19 +164,17 @@ def _instructions(side: Side) -> list[tuple[str, str]]:
 
 
 def _first_difference(ours: Json, theirs: Json, path: str = "") -> Json:
+    """Return the path and both values of the first entry that differs, or None."""
     if isinstance(ours, dict) and isinstance(theirs, dict):
-        for key in sorted({*ours, *theirs}):
-            found = _first_difference(ours.get(key), theirs.get(key), f"{path}/{key}")
-            if found is not None:
-                return found
+        below = [(key, ours.get(key), theirs.get(key)) for key in sorted({*ours, *theirs})]
+    elif isinstance(ours, list) and isinstance(theirs, list) and len(ours) == len(theirs):
+        below = [(index, *pair) for index, pair in enumerate(zip(ours, theirs, strict=True))]
+    elif ours == theirs:
         return None
-    if isinstance(ours, list) and isinstance(theirs, list) and len(ours) == len(theirs):
-        for index, pair in enumerate(zip(ours, theirs, strict=True)):
-            found = _first_difference(*pair, f"{path}/{index}")
-            if found is not None:
-                return found
-        return None
-    return None if ours == theirs else {"path": path or "/", "generated": ours, "golden": theirs}
+    else:
+        return {"path": path or "/", "generated": ours, "golden": theirs}
+    found = (_first_difference(one, other, f"{path}/{key}") for key, one, other in below)
+    return next((difference for difference in found if difference is not None), None)
 
 
 STAGE = Stage("equivalence", "EQUIV", __name__, run)

@@ -13,6 +13,7 @@ import safetensors.numpy
 from hypothesis import given
 from hypothesis import strategies as st
 
+from netra_build.core.disk import write_pieces
 from netra_build.core.errors import BadInput
 from netra_build.tensors.byte_source import file_source
 from netra_build.tensors.tensor_file import (
@@ -21,7 +22,6 @@ from netra_build.tensors.tensor_file import (
     is_same_file,
     opened_tensors,
     tensor_file_pieces,
-    write_pieces,
 )
 
 LIBRARY_NAMES = {

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from netra_build.core.canonical_json import Json, canonical_text, parse_strict
-from netra_build.core.disk import RealDisk
+from netra_build.core.disk import RealDisk, write_pieces
 from netra_build.core.errors import BadInput
 from netra_build.core.terminal import table_text
 from netra_build.formats.layout_plan import read_graph_shapes, read_layout_plan
@@ -20,7 +20,6 @@ from netra_build.tensors.tensor_file import (
     is_same_file,
     opened_tensors,
     tensor_file_pieces,
-    write_pieces,
 )
 
 HELP = "lay out checkpoint tensors as the kernels of an engine read them"

@@ -25,7 +25,6 @@ FILE_MODE = 0o644
 PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*(?:/[A-Za-z0-9_][A-Za-z0-9_.+-]*)*")
 """What nearly all names are: relative, normalised, and of characters that are always allowed."""
 
-
 AnyPath = Path | str
 
 
@@ -87,11 +86,10 @@ class RealDisk:
         return os.path.exists(path)
 
     def files_under(self, folder: Path, suffix: str = "") -> tuple[Path, ...]:
-        """Return the regular files below ``folder``, in path order.
+        """Return the regular files below ``folder``, in path order, as ``names_below``.
 
-        With a suffix also what is called so and is none - a device, a link to nothing or to a
-        folder - because reading it then says what is wrong, and leaving it out would hide it.
-        Folders that are symlinks are not entered, so a loop cannot trap the walk.
+        With a suffix it also returns what has such a name and is no file: reading it says what is
+        wrong, and leaving it out would hide it.
         """
         return tuple(folder / name for name in names_below(str(folder), suffix))
 
@@ -175,10 +173,9 @@ def _has_bytes(path: str, data: bytes) -> bool:
 
 
 def write_pieces(path: AnyPath, pieces: Iterable[bytes]) -> int:
-    """Write all pieces to ``path`` as ``RealDisk.write_bytes`` does, and return their bytes.
+    """Write a whole file or nothing, as ``RealDisk.write_bytes`` does; return its size in bytes.
 
-    When a piece cannot be made or written, ``path`` stays as it was. Raises ``BadInput`` for what
-    the file system refuses, and whatever making a piece raises.
+    Raises ``BadInput`` for what the file system refuses, and whatever making a piece raises.
     """
     try:
         return _replace_whole(os.fspath(path), pieces)

@@ -7,7 +7,6 @@ Stages that only some products need, and that load many modules, are imported wh
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from netra_build.build.graph.actions import Action, Place, Root
 from netra_build.core.canonical_json import Json
@@ -20,9 +19,6 @@ from netra_build.stages.close_includes import CLOSE, FLATTEN
 from netra_build.stages.engine_documents import COPY
 from netra_build.stages.golden import PROVE, TAKE
 from netra_build.stages.strip_object import LAY_OUT, STRIP
-
-if TYPE_CHECKING:  # code objects without an engine have no use for it
-    from netra_build.plan.golden import GoldenObject
 
 VIEWS = {"text": ".text", "notes": ".metadata.txt", "record": ".json"}
 """Suffixes of what the stage ``read`` makes of a code object, by role."""
@@ -100,7 +96,7 @@ def member_actions(unit: Unit, index: int, member: Member) -> list[Action]:
         "closure": unit.of_member(index, ".closure.json"),
         "flat": unit.of_member(index, ".flat.s"),
     }
-    place: dict[str, Json] = {"location": source.name, "template": instance.template}
+    place: dict[str, Json] = {"location": source.name, "template": instance.tactic.template}
     return [
         instantiate.STAGE.apply(subject, {}, {"unit": source}, _instance(instance)),
         CLOSE.apply(subject, {"unit": source, **includes}, closed, place),
@@ -231,20 +227,20 @@ def golden_side_actions(unit: Unit, goldens: Sequence[GoldenSource]) -> list[Act
     ]
 
 
-def golden_object_actions(objects: Sequence[GoldenObject]) -> list[Action]:
+def golden_object_actions(objects: Mapping[str, Mapping[str, Json]]) -> list[Action]:
     """Return the actions that take, list and read each object that a user brings."""
     actions = []
-    for item in objects:
-        name, stem = f"hsaco/{item.name}", f"metadata/{item.name.removesuffix('.hsaco')}"
+    for file, facts in objects.items():
+        name, stem = f"hsaco/{file}", f"metadata/{file.removesuffix('.hsaco')}"
         hsaco = Place(Root.OUT, name)
         views = {role: Place(Root.OUT, stem + suffix) for role, suffix in VIEWS.items()}
-        given = {"object": Place(Root.EXTERNAL, item.name)}
-        wanted: dict[str, Json] = {"wanted": dict(item.wanted), "location": item.name}
-        record = read_parameters(name, [(item.wanted["symbol"], item.wanted["block"])], [])
+        given = {"object": Place(Root.EXTERNAL, file)}
+        wanted: dict[str, Json] = {"wanted": dict(facts), "location": file}
+        record = read_parameters(name, [(facts["symbol"], facts["block"])], [])
         actions += [
-            TAKE.apply(item.name, given, {"hsaco": hsaco}, wanted),
-            listing_action(item.name, hsaco, Place(Root.OUT, f"{stem}.dis"), name),
-            read_object.STAGE.apply(item.name, {"hsaco": hsaco}, views, record),
+            TAKE.apply(file, given, {"hsaco": hsaco}, wanted),
+            listing_action(file, hsaco, Place(Root.OUT, f"{stem}.dis"), name),
+            read_object.STAGE.apply(file, {"hsaco": hsaco}, views, record),
         ]
     return actions
 
@@ -278,7 +274,7 @@ def _instance(instance: KernelInstance) -> dict[str, Json]:
         "tactic": instance.tactic.name,
         "contract_id": instance.contract.id,
         "constants": [[name, value] for name, value in instance.constants],
-        "template": instance.template,
+        "template": instance.tactic.template,
         "macro": instance.tactic.instantiation_macro,
         "macro_symbols": list(instance.macro_symbols),
     }

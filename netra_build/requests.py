@@ -26,7 +26,13 @@ from netra_build.formats.catalogs.catalog import load_catalog
 from netra_build.formats.golden import ROOT as GOLDEN_ROOT
 from netra_build.formats.library import Library
 from netra_build.formats.plan import EnginePlan
-from netra_build.plan.instances import find_tactic, refuse_unpinned, tactic_id, unpinned
+from netra_build.plan.instances import (
+    find_tactic,
+    refuse_unpinned,
+    share_code,
+    tactic_id,
+    unpinned,
+)
 from netra_build.plan.library_units import (
     candidate_units,
     engine_units,
@@ -82,8 +88,6 @@ def engine_graph(library: Library, request: EngineRequest) -> Graph:
     """
     from netra_build.plan.documents import engine_documents
     from netra_build.plan.fixed import fallback_notes, refuse_fallbacks
-    from netra_build.plan.golden import golden_objects
-    from netra_build.plan.sharing import share_code
 
     recipe = _asked_engine(library, request)
     if not isinstance(recipe, EngineRecipe):
@@ -108,10 +112,15 @@ def engine_graph(library: Library, request: EngineRequest) -> Graph:
         catalog = load_catalog(library, derive_pins=True)
         beside = candidate_units(library, catalog, recipe)
         plan, units = with_candidates(library, plan, beside), [*units, *beside]
+    given = {}
+    if request.golden_root is not None:
+        from netra_build.plan.golden import golden_objects
+
+        given = golden_objects(plan)
     parts = EngineParts(
         name=recipe.name,
         documents=engine_documents(plan),
-        golden_objects=golden_objects(plan) if request.golden_root else (),
+        golden_objects=given,
         recipe=recipe.document(),
         not_pinned=stale,
         notes=(*(f"not pinned: {name} (netra pin)" for name in stale), *fallback_notes(plan)),
@@ -146,7 +155,6 @@ def _plan(library: Library, recipe: EngineRecipe, golden_root: str | None) -> En
     The recipe of a model description is planned as ``netra compile`` does.
     """
     from netra_build.formats.models.model import read_model_bytes
-    from netra_build.plan.golden import read_golden, with_golden
     from netra_build.plan.plan import PlanOptions, plan_engine
 
     if recipe.is_strict:
@@ -164,6 +172,8 @@ def _plan(library: Library, recipe: EngineRecipe, golden_root: str | None) -> En
     plan = plan_engine(library, model, recipe.profile, options, recipe.location)
     if golden_root is None:
         return plan
+    from netra_build.plan.golden import read_golden, with_golden
+
     root, disk = Path(golden_root), library.disk
     return with_golden(plan, read_golden(plan, root, disk, strict=recipe.is_strict))
 

@@ -11,7 +11,7 @@ says where: ``FILE#/POINTER`` for JSON, ``FILE:LINE`` for YAML. In reading order
 - ``launch``: how a kernel is launched, its scratch memory, and the ABI of its kernargs.
 - ``catalogs``: tactic catalogs, checked against the text of the templates that they pin.
 - ``contracts``: what a kernel computes, with the identity of which its id is the digest.
-- ``golden``, ``evidence``: the source that a template must equal, and what was seen of a kernel.
+- ``golden``: the source that a template must equal, and the evidence of what was seen of a kernel.
 - ``profiles``: serving shapes. ``models``: model descriptions and the graphs made of them.
 - ``plan``: every decision about one engine, with its memory plan, before it is written down.
 - ``layout_plan``: how weights come from checkpoint tensors.

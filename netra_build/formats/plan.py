@@ -5,23 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from netra_build.core.canonical_json import Json
-from netra_build.formats.vocabulary import FORMAT_MEMORY
+from netra_build.core.errors import NetraError
+from netra_build.formats.catalogs.tactic import FixedTactic
+from netra_build.formats.contracts import Contract, FixedContract, GoldenContract
+from netra_build.formats.vocabulary import FORMAT_MEMORY, WAVE_SIZE
 
 if TYPE_CHECKING:  # code objects without an engine have no use for these records
-    from netra_build.core.errors import NetraError
-    from netra_build.formats.catalogs.tactic import FixedTactic
-    from netra_build.formats.contracts import Contract, FixedContract
-    from netra_build.formats.launch import Launch
     from netra_build.formats.models.graph import Operation
     from netra_build.formats.models.model import Model
     from netra_build.formats.profiles import Profile
 
 
-@dataclass(frozen=True)
-class Candidate:
+MACHINE_LINES = (("NETRA_TARGET_GFX", 950), ("NETRA_WAVE_SIZE", WAVE_SIZE))
+"""Constants that every unit closes."""
+
+
+class Candidate(NamedTuple):
     """One tactic that was considered for an operation and the reasons against it."""
 
     tactic: str | None
@@ -30,27 +32,30 @@ class Candidate:
 
     def document(self) -> Json:
         """Return the candidate object of explain.json."""
-        return {**vars(self), "reasons": list(self.reasons)}
+        return {**self._asdict(), "reasons": list(self.reasons)}
 
 
-@dataclass(frozen=True)
-class Selection:
+class Selection(NamedTuple):
     """What runs one operation: contract and tactic, or the framework's fallback."""
 
     execution: str
     fallback: str
+    candidates: tuple[Candidate, ...]
     contract: Contract | None = None
     tactic: str | None = None
-    maturity: str | None = None
-    artifact_kind: str | None = None
-    symbol: str | None = None
-    candidates: tuple[Candidate, ...] = ()
     fixed_tactic: FixedTactic | None = None
 
     @property
-    def launch(self) -> Launch | None:
-        """Launch of the contract, if it has one."""
-        return self.contract.launch if self.contract else None
+    def kernel(self) -> FixedContract | GoldenContract | None:
+        """The contract, if it is of a code object."""
+        if isinstance(self.contract, FixedContract | GoldenContract):
+            return self.contract
+        return None
+
+    @property
+    def symbol(self) -> str | None:
+        """Kernel symbol of the code object, if there is one."""
+        return self.kernel.symbol if self.kernel else None
 
 
 @dataclass(frozen=True)
@@ -62,20 +67,25 @@ class OperationPlan:
     selection: Selection
     workspace_offset: int | None
     arguments: tuple[Mapping[str, Json], ...] = ()
-    hsaco: str | None = None
-    hsaco_sha256: str | None = None
-    kernarg_size: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class KernelInstance:
     """One unit to assemble: a tactic with all constants closed and its symbols named."""
 
-    symbol: str
-    macro_symbols: tuple[str, ...]
     tactic: FixedTactic
     contract: FixedContract
-    constants: tuple[tuple[str, int], ...]
+    macro_symbols: tuple[str, ...]
+
+    @property
+    def symbol(self) -> str:
+        """Kernel symbol."""
+        return self.contract.symbol
+
+    @property
+    def constants(self) -> tuple[tuple[str, int], ...]:
+        """Every constant that the unit closes, in the order in which it does."""
+        return (*MACHINE_LINES, *self.contract.constants, *self.contract.specialization)
 
     @property
     def source_name(self) -> str:
@@ -83,18 +93,12 @@ class KernelInstance:
         return f"generated/{self.symbol}.s"
 
     @property
-    def template(self) -> str:
-        """Library-relative path of the template."""
-        return self.tactic.template
-
-    @property
     def closure_names(self) -> tuple[str, ...]:
         """Library-relative paths of the include closure, template first."""
         return tuple(name for name, _ in self.tactic.closure)
 
 
-@dataclass(frozen=True)
-class GoldenArtifact:
+class GoldenArtifact(NamedTuple):
     """A golden code object that the engine names; ``data`` when it was given to be copied."""
 
     path: str
@@ -133,8 +137,7 @@ class EnginePlan:
 WORKSPACE_ALIGNMENT = 256
 
 
-@dataclass(frozen=True)
-class BufferRequest:
+class BufferRequest(NamedTuple):
     """One buffer: bytes, power-of-two alignment and inclusive operation indices of its use."""
 
     name: str
@@ -146,8 +149,7 @@ class BufferRequest:
     alias_of: str | None = None
 
 
-@dataclass(frozen=True)
-class PlacedBuffer:
+class PlacedBuffer(NamedTuple):
     """A request with its byte offset in the workspace (None for persistent buffers)."""
 
     request: BufferRequest
@@ -155,7 +157,7 @@ class PlacedBuffer:
 
     def document(self) -> Json:
         """Return the buffer object of memory_plan.json."""
-        return {**vars(self.request), "offset": self.offset, "graph_stable": True}
+        return {**self.request._asdict(), "offset": self.offset, "graph_stable": True}
 
 
 @dataclass(frozen=True)

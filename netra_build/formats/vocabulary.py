@@ -31,6 +31,12 @@ SEMANTIC_FIELDS = ("abi", "dtypes", "quantization", "layouts", "numerical")
 RUNTIME_STORAGES = ("workspace", "caller_binding")
 EXTERNAL_STATUSES = ("accepted_external_dispatch", "framework_fallback")
 
+MODEL_LISTS = (
+    *("dense_operations", "layer_dense_operations", "golden_operations"),
+    *("fixed_operation_templates", "fallback_operations"),
+)
+"""The lists of operations of a model description that has no graph."""
+
 EXECUTE_KERNEL = "kernel"
 EXECUTE_FRAMEWORK = "framework_fallback"
 EXECUTE_FALLBACK = "fallback"

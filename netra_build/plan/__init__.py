@@ -6,16 +6,15 @@ the same library, model, profile and options always give the same plan. In readi
 ``plan``           the entry: ``plan_engine`` makes an ``EnginePlan`` of library, model, profile and
                    options; ``plan_each`` does so for several options
 ``fixed``          the tactic of a fixed kernel operation, and why the others were refused
-``dense``          dense operations and the layout of their weights
+``dense``          dense operations, their contracts and the layout of their weights
 ``golden``           code objects that a user supplies: which a plan names, and reading them
 ``dataflow``         operations of a graph: locations for messages, order of launches, buffers
 ``memory``         the placement of buffers in one workspace
 ``arguments``      kernargs of selected kernels, with absolute offsets
 ``strict``         what is refused beyond the published compiler, from ABI records
-``instances``      tactics by id; closing one gives symbols, contract, instance and text of its unit
-``sharing``        kernels that are one code under several names
-``manifest``       engine.json of a plan
-``documents``      the other files of an engine directory
+``instances``      tactics by id; closing one gives symbols, contract, instance and unit text;
+                   kernels that are one code under several names
+``documents``      the files of an engine directory
 ``units``            units of a product and the paths of all their files
 ``library_units``  the units of engines, tactics and recipes, with their golden sources
 ``deployment``       the units of a published deployment recipe, and its planned result

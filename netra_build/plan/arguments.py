@@ -7,24 +7,13 @@ from itertools import pairwise
 
 from netra_build.core.canonical_json import Json
 from netra_build.core.errors import NetraError
-from netra_build.formats.contracts import FixedContract, GoldenContract
+from netra_build.formats.contracts import FixedContract
 from netra_build.formats.fields import MAX_INTEGER, Fields, first_repeated
 from netra_build.formats.vocabulary import ACCESSES, ARGUMENT_BYTES, UINT32_MAX
 
-ARGUMENT_KEYS = (
-    "name",
-    "kind",
-    "access",
-    "offset",
-    "value",
-    "source",
-    "tensor",
-    "workspace_offset",
-)
-POINTER_KEYS = ("source", "workspace_offset", "tensor")
+VALUE_KEYS = ("name", "kind", "access", "offset", "value")
+ARGUMENT_KEYS = (*VALUE_KEYS, "source", "tensor", "workspace_offset")
 SOURCES = ("binding", "workspace")
-OWN_KEYS = ("tensor", "runtime_storage")
-"""What an argument of a golden kernel says for the planner alone."""
 MAX_ARGUMENTS = 32
 
 Argument = Mapping[str, Json]
@@ -58,12 +47,9 @@ def _fixed_argument(
         item.refuse("workspace argument of a kernel without a workspace", "source")
     relative = item.integer("workspace_offset", 0)
     if relative >= contract.workspace.bytes:
-        item.refuse(
-            "workspace argument lies outside of the kernel's workspace",
-            "workspace_offset",
-            expected=f"below {contract.workspace.bytes}",
-            got=relative,
-        )
+        fact = "workspace argument lies outside of the kernel's workspace"
+        most = f"below {contract.workspace.bytes}"
+        item.refuse(fact, "workspace_offset", expected=most, got=relative)
     return {**item.value, "source": source, "workspace_offset": workspace_offset + relative}
 
 
@@ -86,12 +72,8 @@ def kernarg_problem(attributes: Fields, kernarg_size: int) -> NetraError | None:
 
 def _check_count(attributes: Fields, items: list[Fields]) -> None:
     if len(items) > MAX_ARGUMENTS:
-        attributes.refuse(
-            "kernel has too many arguments",
-            "arguments",
-            expected=f"at most {MAX_ARGUMENTS}",
-            got=len(items),
-        )
+        fact, most = "kernel has too many arguments", f"at most {MAX_ARGUMENTS}"
+        attributes.refuse(fact, "arguments", expected=most, got=len(items))
     twice = first_repeated(item.text("name") for item in items)
     if twice is not None:
         attributes.refuse(f'two arguments are named "{twice}"', "arguments")
@@ -99,7 +81,7 @@ def _check_count(attributes: Fields, items: list[Fields]) -> None:
 
 def _check_argument(item: Fields) -> None:
     if item.text("kind") == "u32_constant":
-        item.close([key for key in ARGUMENT_KEYS if key not in POINTER_KEYS])
+        item.close(VALUE_KEYS)
         item.word("access", ("value",))
         item.integer("value", high=UINT32_MAX)
         return
@@ -116,12 +98,8 @@ def _check_spans(attributes: Fields, items: list[Fields], kernarg_size: int) -> 
         size = ARGUMENT_BYTES[item.text("kind")]
         offset = item.integer("offset", high=UINT32_MAX)
         if offset % size:
-            item.refuse(
-                "kernarg offset is not aligned",
-                "offset",
-                expected=f"a multiple of {size}",
-                got=offset,
-            )
+            fact, wanted = "kernarg offset is not aligned", f"a multiple of {size}"
+            item.refuse(fact, "offset", expected=wanted, got=offset)
         spans.append((offset, offset + size, item))
     spans.sort(key=lambda span: span[:2])
     for (_, end, one), (start, _, other) in pairwise(spans):
@@ -129,27 +107,5 @@ def _check_spans(attributes: Fields, items: list[Fields], kernarg_size: int) -> 
             other.refuse(f'kernarg overlaps "{one.text("name")}"', "offset")
     typed = -(-max(end for _, end, _ in spans) // 8) * 8
     if typed != -(-kernarg_size // 8) * 8:
-        attributes.refuse(
-            "arguments do not fill the kernel's kernarg segment",
-            "arguments",
-            expected=f"{kernarg_size} bytes",
-            got=f"{typed} bytes",
-        )
-
-
-def golden_arguments(
-    artifact: Fields, contract: GoldenContract, offset_by_tensor: Mapping[str, int | None]
-) -> tuple[Argument, ...]:
-    """Return the kernargs of a golden kernel; planned temporaries point into the workspace."""
-    resolved = []
-    for item in artifact.objects("arguments"):
-        record = {key: value for key, value in item.value.items() if key not in OWN_KEYS}
-        if item.text("kind") == "pointer":
-            tensor = item.child("tensor")
-            name = tensor.text("name", item.text("name"))
-            offset = offset_by_tensor.get(name)
-            record["source"] = "binding" if offset is None else "workspace"
-            if offset is not None:
-                record["workspace_offset"] = offset
-        resolved.append(record)
-    return tuple(resolved)
+        fact, wanted = "arguments do not fill the kernel's kernarg segment", f"{kernarg_size} bytes"
+        attributes.refuse(fact, "arguments", expected=wanted, got=f"{typed} bytes")

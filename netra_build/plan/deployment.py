@@ -12,7 +12,7 @@ from netra_build.formats.deployment import UNLOCKED, ArtifactRecipe, Deployment,
 from netra_build.formats.plan import KernelInstance
 from netra_build.formats.vocabulary import TARGET, WAVE_SIZE
 from netra_build.plan.fixed import FixedRequest, rejection_reasons
-from netra_build.plan.instances import Closing, close_tactic, find_tactic
+from netra_build.plan.instances import close_tactic, find_tactic
 from netra_build.plan.units import PUBLISHED_SUFFIXES, Member, PublishedUnit, Unit
 
 
@@ -70,10 +70,9 @@ def _instance(
         raise BadInput(
             f'cannot instantiate "{tactic.name}": {", ".join(reasons)}', location=member.location
         )
-    closing = Closing(
-        request.constants, request.grid, tactic.fallback, member.symbol, member.macro_symbols
+    return close_tactic(
+        tactic, request.constants, member.symbol, member.location, member.macro_symbols
     )
-    return close_tactic(tactic, closing, member.location)
 
 
 def deployment_document(deployment: Deployment, units: Sequence[Unit]) -> dict[str, Json]:

@@ -1,34 +1,56 @@
-"""The files of a published engine directory, from its plan; engine.json is in ``manifest``."""
+"""The files of a published engine directory, from the plan of the engine."""
 
 from __future__ import annotations
 
-from netra_build.core.canonical_json import Json, lower, plain_canonical_bytes
+from collections.abc import Mapping
+
+from netra_build import __version__
+from netra_build.core.canonical_json import Json, lower, plain_canonical_bytes, stable_hash
 from netra_build.core.digests import sha256_hex
-from netra_build.formats.plan import Candidate, EnginePlan, KernelInstance
+from netra_build.formats.contracts import GoldenContract
+from netra_build.formats.plan import Candidate, EnginePlan, KernelInstance, OperationPlan
 from netra_build.formats.vocabulary import (
+    EXECUTE_KERNEL,
     FORMAT_CONTRACTS,
+    FORMAT_ENGINE,
     FORMAT_GRAPH_RECIPE,
     FORMAT_VALIDATION,
-    KIND_TEMPLATE,
+    TARGET,
+    WAVE_SIZE,
 )
 from netra_build.plan.instances import INCLUDES, unit_source
-from netra_build.plan.manifest import (
-    ARTIFACT_FILES,
-    bindings_document,
-    engine_document,
-    kernel_symbols,
-    launch_document,
-    source_hash,
-    with_engine_id,
-)
 
+COMPILER_NAME = "netra-build"
 VALIDATION_PLAN = "validation_plan.json"
+ARTIFACT_FILES = (
+    *("contracts.json", "graph.json", "graph_recipe.json", "memory_plan.json"),
+    *("layout_plan.json", "symbols.json", VALIDATION_PLAN, "explain.json"),
+)
+"""Documents beside engine.json, in the order of its list."""
 SOURCE_DOCUMENTS = tuple(name for name in ARTIFACT_FILES if name != VALIDATION_PLAN)
 COMMANDS = (
     "bash tools/compiler/build_engine_gfx950.sh ENGINE_DIR",
     "python3 -m netra_compiler.cli validate --engine ENGINE_DIR --static"
     " --library-root LIBRARY_ROOT",
 )
+
+GUARD_FIELDS = (
+    "architecture model_type checkpoint checkpoint_repository checkpoint_revision "
+    "checkpoint_config_sha256 hidden_size intermediate_size layers layer_types "
+    "full_attention_interval num_attention_heads num_key_value_heads head_dim "
+    "linear_num_key_heads linear_key_head_dim linear_num_value_heads linear_value_head_dim "
+    "linear_conv_kernel_dim vocab_size max_position_embeddings attention_output_gate "
+    "mtp_layers quantization_method quantization_format activation_quantization "
+    "checkpoint_activation_scheme weight_scale_block checkpoint_scale_dtype "
+    "kernel_scale_dtype tensor_parallel data_parallel_workers deployment_graph_mode "
+    "cuda_graph_batch_sizes piecewise_cuda_graph_tokens speculative_algorithm "
+    "speculative_num_steps speculative_eagle_topk speculative_num_draft_tokens "
+    "dflash_enabled dflash_block_size dflash_checkpoint dflash_checkpoint_repository "
+    "dflash_checkpoint_revision dflash_checkpoint_config_sha256 "
+    "dflash_checkpoint_weights_sha256 dflash_draft_window_size dflash_mamba_cache_steps "
+    "mamba_ssm_dtype required_environment"
+)
+"""Configuration keys that engine.json repeats when the model has them."""
 
 
 def engine_sources(plan: EnginePlan) -> dict[str, bytes]:
@@ -142,7 +164,7 @@ def candidate_document(kernel: KernelInstance) -> dict[str, Json]:
         "contract_id": contract.id,
         "maturity": tactic.maturity,
         "selected": True,
-        "artifact_kind": KIND_TEMPLATE,
+        "artifact_kind": contract.artifact_kind,
         "source": kernel.source_name,
         "source_sha256": sha256_hex(unit_source(kernel)),
         "generated_from_template": True,
@@ -154,6 +176,97 @@ def candidate_document(kernel: KernelInstance) -> dict[str, Json]:
         "kernarg_size": contract.kernarg_size,
         "launch": contract.launch.document(),
     }
+
+
+def source_hash(digest_by_name: Mapping[str, str]) -> str:
+    """Return the digest that binds engine.json to every compiled file of its directory.
+
+    ``digest_by_name`` holds the SHA-256 of each generated source, include copy and document but
+    engine.json and validation_plan.json, which the build rewrites.
+    """
+    return stable_hash({"compiler_version": __version__, "files": dict(digest_by_name)})
+
+
+def with_engine_id(engine: Mapping[str, Json]) -> dict[str, Json]:
+    """Return the engine manifest with its id recomputed from everything else."""
+    rest = {key: value for key, value in engine.items() if key != "engine_id"}
+    return {**rest, "engine_id": f"ne_{stable_hash(rest)[:24]}"}
+
+
+def engine_document(plan: EnginePlan, source_digest: str) -> dict[str, Json]:
+    """Return engine.json without its id."""
+    model, operations, guards = plan.model, plan.operations, plan.model.configuration
+    tactics = {p.selection.tactic for p in operations if p.selection.tactic is not None}
+    return {
+        "format_version": FORMAT_ENGINE,
+        "target": TARGET,
+        "wave_size": WAVE_SIZE,
+        "required_rocm": {"minimum": "7.0", "code_object_version": 6},
+        "model_configuration_hash": model.configuration_hash,
+        "checkpoint_hash": plan.checkpoint_hash,
+        "deployment_guards": {key: guards[key] for key in GUARD_FIELDS.split() if key in guards},
+        "tensor_parallel": model.tensor_parallel,
+        "profiles": [plan.profile.document()],
+        "operations": [operation_document(p) for p in operations],
+        "selected_tactics": sorted(tactics),
+        "kernel_symbols": kernel_symbols(plan),
+        "workspace_bytes": plan.memory.workspace_bytes,
+        "fallbacks": {
+            p.operation.name: p.selection.fallback
+            for p in operations
+            if p.selection.execution != EXECUTE_KERNEL
+        },
+        "layout_plan": "layout_plan.json",
+        "graph_recipe": "graph_recipe.json",
+        "memory_plan": "memory_plan.json",
+        "validation_status": "static_only_not_promoted",
+        "compiler": {"name": COMPILER_NAME, "version": __version__, "source_hash": source_digest},
+        "golden_artifacts": [artifact.document() for artifact in plan.golden],
+        "artifact_files": list(ARTIFACT_FILES),
+    }
+
+
+def operation_document(plan: OperationPlan) -> dict[str, Json]:
+    """Return one operation record of engine.json."""
+    selection, contract, kernel = plan.selection, plan.selection.contract, plan.selection.kernel
+    record: dict[str, Json] = {
+        "index": plan.index,
+        "name": plan.operation.name,
+        "kind": plan.operation.kind,
+        "contract_id": contract.id if contract else None,
+        "tactic": selection.tactic,
+        "maturity": contract.maturity if contract else None,
+        "artifact_kind": contract.artifact_kind if contract else None,
+        "execution": selection.execution,
+        "fallback": selection.fallback,
+        **_launch(plan),
+    }
+    if kernel is not None:
+        record["hsaco"] = kernel.hsaco_path
+        record["kernarg_size"] = kernel.kernarg_size
+        record["arguments"] = [dict(argument) for argument in plan.arguments]
+    if isinstance(kernel, GoldenContract):
+        record["hsaco_sha256"] = kernel.hsaco_sha256
+    if plan.operation.kind == "server_fallback":
+        record["external_contract"] = lower(plan.operation.attributes)
+    return record
+
+
+def _launch(plan: OperationPlan) -> dict[str, Json]:
+    """Return what engine.json and graph_recipe.json both say of an operation."""
+    operation, contract = plan.operation, plan.selection.contract
+    launch = contract.launch if contract else None
+    return {
+        "kernel_symbol": plan.selection.symbol,
+        "launch": launch.document() if launch else None,
+        "bindings": {"inputs": list(operation.inputs), "outputs": list(operation.outputs)},
+        "workspace_offset": plan.workspace_offset,
+    }
+
+
+def kernel_symbols(plan: EnginePlan) -> list[str]:
+    """Return the sorted symbols of every kernel operation."""
+    return sorted({p.selection.symbol for p in plan.operations if p.selection.symbol is not None})
 
 
 def graph_recipe_document(plan: EnginePlan) -> dict[str, Json]:
@@ -168,10 +281,7 @@ def graph_recipe_document(plan: EnginePlan) -> dict[str, Json]:
                 "index": p.index,
                 "depends_on": list(waits),
                 "execution": p.selection.execution,
-                "kernel_symbol": p.selection.symbol,
-                "launch": launch_document(p),
-                "bindings": bindings_document(p),
-                "workspace_offset": p.workspace_offset,
+                **_launch(p),
             }
             for p, waits in zip(plan.operations, plan.depends_on, strict=True)
         ],

@@ -9,31 +9,22 @@ from netra_build.core.canonical_json import Json
 from netra_build.core.errors import BadInput, Refused, nearest_hint
 from netra_build.formats.catalogs.tactic import Catalog, FixedTactic
 from netra_build.formats.contracts import FixedContract
-from netra_build.formats.fields import Fields
+from netra_build.formats.fields import Fields, quoted
 from netra_build.formats.launch import Extent
 from netra_build.formats.plan import Candidate, EnginePlan, OperationPlan, Selection
 from netra_build.formats.vocabulary import (
     EXECUTE_FALLBACK,
     EXECUTE_KERNEL,
-    KIND_TEMPLATE,
     SEMANTIC_FIELDS,
-    TARGET,
     UINT32_MAX,
     WAVE_SIZE,
 )
-from netra_build.plan.instances import Closing, close_contract
+from netra_build.plan.instances import close_contract
 
 REQUIRED = ("family", "operation", "constants", "semantics", "launch_grid")
-ATTRIBUTE_KEYS = (
-    *REQUIRED,
-    "arguments",
-    "wave_size",
-    "graph_capture",
-    "deterministic",
-    "fallback",
-    "profile_names",
-    "binding_scope",
-    "dynamic_lds_bytes",
+OPTIONAL = (
+    "arguments wave_size graph_capture deterministic fallback profile_names binding_scope "
+    "dynamic_lds_bytes"
 )
 LOWEST = -(2**63)
 
@@ -42,7 +33,7 @@ LOWEST = -(2**63)
 class FixedRequest:
     """The attributes of a fixed kernel operation that select its tactic."""
 
-    family: str | None
+    family: str
     operation: str
     constants: Mapping[str, int]
     semantics: Mapping[str, Json]
@@ -56,11 +47,10 @@ class FixedRequest:
 
 def read_request(fields: Fields, known_profiles: Iterable[str]) -> FixedRequest:
     """Return the request of an operation's attributes; raise ``BadInput`` with its pointer."""
-    fields.close(ATTRIBUTE_KEYS)
+    fields.close((*REQUIRED, *OPTIONAL.split()))
     missing = sorted(key for key in REQUIRED if not fields.has(key))
     if missing:
-        names = ", ".join(f'"{key}"' for key in missing)
-        fields.refuse(f"fixed kernel lacks required attributes: {names}")
+        fields.refuse(f"fixed kernel lacks required attributes: {quoted(missing)}")
     constants = fields.child("constants")
     request = FixedRequest(
         family=fields.text("family"),
@@ -84,11 +74,8 @@ def _profile_names(fields: Fields, known_profiles: Iterable[str]) -> tuple[str, 
     known = frozenset(known_profiles)
     for index, name in enumerate(names):
         if name not in known:
-            raise BadInput(
-                f'unknown profile "{name}"',
-                location=f"{fields.place('profile_names')}/{index}",
-                hint=nearest_hint(name, known),
-            )
+            hint = nearest_hint(name, known)
+            fields.refuse(f'unknown profile "{name}"', "profile_names", index, hint=hint)
     return names
 
 
@@ -105,34 +92,23 @@ class FixedSelector:
     def select(self, request: FixedRequest, profile: str, name: str, place: str) -> Selection:
         """Return the selection for one operation called ``name``; raise ``BadInput`` on a tie."""
         if request.profile_names and profile not in request.profile_names:
-            reason = (f"operation is outside profile {profile}",)
-            return Selection(
-                EXECUTE_FALLBACK, request.fallback, candidates=(Candidate(None, False, reason),)
-            )
+            outside = Candidate(None, False, (f"operation is outside profile {profile}",))
+            return Selection(EXECUTE_FALLBACK, request.fallback, (outside,))
         self._refuse_faults(request, place)
         candidates, best = self._judge(request, name, place)
         if best is None:
-            return Selection(EXECUTE_FALLBACK, request.fallback, candidates=candidates)
+            return Selection(EXECUTE_FALLBACK, request.fallback, candidates)
         contract = self._contract(best, request, place)
-        return Selection(
-            EXECUTE_KERNEL,
-            request.fallback,
-            contract=contract,
-            tactic=best.name,
-            maturity=best.maturity,
-            artifact_kind=KIND_TEMPLATE,
-            symbol=contract.symbol,
-            candidates=candidates,
-            fixed_tactic=best,
-        )
+        return Selection(EXECUTE_KERNEL, request.fallback, candidates, contract, best.name, best)
 
     def _contract(self, tactic: FixedTactic, request: FixedRequest, place: str) -> FixedContract:
         """Return the contract, made once for equal constants, grid and fallback."""
         constants = tuple(sorted(request.constants.items()))
         key = (tactic.name, constants, request.grid, request.fallback)
         if key not in self._contracts:
-            closing = Closing(request.constants, request.grid, request.fallback)
-            self._contracts[key] = close_contract(tactic, closing, place)
+            self._contracts[key] = close_contract(
+                tactic, request.constants, request.grid, request.fallback, place
+            )
         return self._contracts[key]
 
     def _refuse_faults(self, request: FixedRequest, place: str) -> None:
@@ -170,8 +146,7 @@ class FixedSelector:
                 fitting.append(tactic)
         fitting.sort(key=lambda tactic: (tactic.rank, tactic.name))
         if len(fitting) > 1 and fitting[0].rank == fitting[1].rank:
-            tied = [tactic.name for tactic in fitting if tactic.rank == fitting[0].rank]
-            names = ", ".join(f'"{tactic}"' for tactic in tied)
+            names = quoted(one.name for one in fitting if one.rank == fitting[0].rank)
             raise BadInput(
                 f'tactics for "{name}" tie at rank {fitting[0].rank}: {names}',
                 location=place,
@@ -186,9 +161,8 @@ def rejection_reasons(
 ) -> tuple[str, ...]:
     """Return the published reasons against a tactic, in their order; empty if it fits."""
     heads = (
-        (request.family is not None and tactic.family != request.family, "tactic-family mismatch"),
+        (tactic.family != request.family, "tactic-family mismatch"),
         (tactic.operation != request.operation, "operation mismatch"),
-        (tactic.target != TARGET, "target mismatch"),
         (tactic.wave_size != request.wave_size, "wave-size mismatch"),
     )
     abilities = (

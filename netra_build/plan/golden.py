@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from netra_build.core.canonical_json import Json
@@ -15,35 +15,49 @@ from netra_build.formats.fields import Fields
 from netra_build.formats.models.golden_operation import read_golden_contract
 from netra_build.formats.models.model import Model
 from netra_build.formats.plan import Candidate, EnginePlan, GoldenArtifact, OperationPlan, Selection
-from netra_build.formats.vocabulary import EXECUTE_KERNEL, KIND_GOLDEN
+from netra_build.formats.vocabulary import EXECUTE_KERNEL
+from netra_build.plan.arguments import Argument
 from netra_build.plan.dataflow import operation_place
 
 GOLDEN_REASON = "exact accepted golden HSACO contract"
 
 
-@dataclass(frozen=True)
-class GoldenObject:
-    """A code object that a user supplies: its file name, digest and contract."""
-
-    name: str
-    wanted: Mapping[str, Json]
+OWN_KEYS = ("tensor", "runtime_storage")
+"""What an argument of a golden kernel says for the planner alone."""
 
 
-def golden_objects(plan: EnginePlan) -> tuple[GoldenObject, ...]:
-    """Return the golden code objects that a plan names, by file name."""
+def golden_objects(plan: EnginePlan) -> dict[str, dict[str, Json]]:
+    """Return what is wanted of each golden code object that a plan names, by file name."""
     found = {}
     for operation in plan.operations:
         contract = operation.selection.contract
         if isinstance(contract, GoldenContract):
-            wanted: dict[str, Json] = {
+            found[contract.hsaco_name] = {
                 "sha256": contract.hsaco_sha256,
                 "symbol": contract.symbol,
                 "kernarg_size": contract.kernarg_size,
                 "lds_bytes": contract.launch.lds_bytes,
                 "block": contract.launch.work_items,
             }
-            found[contract.hsaco_name] = GoldenObject(contract.hsaco_name, wanted)
-    return tuple(found[name] for name in sorted(found))
+    return dict(sorted(found.items()))
+
+
+def golden_arguments(
+    artifact: Fields, offset_by_tensor: Mapping[str, int | None]
+) -> tuple[Argument, ...]:
+    """Return the kernargs of a golden kernel; planned temporaries point into the workspace."""
+    resolved = []
+    for item in artifact.objects("arguments"):
+        record = {key: value for key, value in item.value.items() if key not in OWN_KEYS}
+        if item.text("kind") == "pointer":
+            tensor = item.child("tensor")
+            name = tensor.text("name", item.text("name"))
+            offset = offset_by_tensor.get(name)
+            record["source"] = "binding" if offset is None else "workspace"
+            if offset is not None:
+                record["workspace_offset"] = offset
+        resolved.append(record)
+    return tuple(resolved)
 
 
 def select_golden(fields: Fields) -> Selection:
@@ -53,12 +67,9 @@ def select_golden(fields: Fields) -> Selection:
     return Selection(
         EXECUTE_KERNEL,
         contract.fallback,
-        contract=contract,
-        tactic=contract.tactic,
-        maturity=contract.maturity,
-        artifact_kind=KIND_GOLDEN,
-        symbol=contract.symbol,
-        candidates=(Candidate(contract.tactic, True, (GOLDEN_REASON,)),),
+        (Candidate(contract.tactic, True, (GOLDEN_REASON,)),),
+        contract,
+        contract.tactic,
     )
 
 
@@ -89,23 +100,23 @@ def read_golden(plan: EnginePlan, root: Path, disk: Disk, *, strict: bool) -> di
     from netra_build.stages.golden import check_golden_object  # reads code objects: seldom needed
 
     found = {}
-    for item in golden_objects(plan):
-        location = f"{root}/{item.name}"
-        data = disk.read_bytes(confined_path(root, item.name, location))
+    for name, wanted in golden_objects(plan).items():
+        location = f"{root}/{name}"
+        data = disk.read_bytes(confined_path(root, name, location))
         if strict:
-            check_golden_object(data, item.wanted, location)
-        elif (actual := sha256_hex(data)) != item.wanted["sha256"]:
+            check_golden_object(data, wanted, location)
+        elif (actual := sha256_hex(data)) != wanted["sha256"]:
             raise BadInput(
                 "golden code object has another digest",
                 location=location,
-                expected=item.wanted["sha256"],
+                expected=wanted["sha256"],
                 got=actual,
             )
-        found[item.name] = data
+        found[name] = data
     return found
 
 
 def with_golden(plan: EnginePlan, data_by_name: Mapping[str, bytes]) -> EnginePlan:
     """Return the plan with the bytes of the golden code objects that are to be copied."""
-    golden = [replace(a, data=data_by_name.get(a.path.rpartition("/")[2])) for a in plan.golden]
+    golden = [a._replace(data=data_by_name.get(a.path.rpartition("/")[2])) for a in plan.golden]
     return replace(plan, golden=tuple(golden))

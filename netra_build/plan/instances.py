@@ -1,25 +1,28 @@
-"""Find a tactic and close it: symbols, contract, kernel instance and the text of its unit."""
+"""Find a tactic and close it: symbols, contract, kernel instance and the text of its unit.
+
+Kernels that have the same code under several names are found here too, from these texts.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
+from netra_build.asm.source.blocks import shared_text
+from netra_build.asm.source.closure import Closure, flatten, include_closure, prune_macros
 from netra_build.core.canonical_json import stable_hash
 from netra_build.core.errors import BadInput, Refused, nearest_hint
 from netra_build.formats.catalogs.tactic import Catalog, FixedTactic
 from netra_build.formats.contracts import FixedContract
 from netra_build.formats.launch import Extent, Launch
-from netra_build.formats.plan import KernelInstance
-from netra_build.formats.vocabulary import TARGET, WAVE_SIZE
+from netra_build.formats.plan import EnginePlan, KernelInstance, OperationPlan
+from netra_build.formats.vocabulary import TARGET
 from netra_build.stages.instantiate import instance_source
 
 Constants = tuple[tuple[str, int], ...]
 
 INCLUDES = "generated/includes"
 """Where an engine directory keeps the files that its units include."""
-
-MACHINE_LINES: Constants = (("NETRA_TARGET_GFX", 950), ("NETRA_WAVE_SIZE", WAVE_SIZE))
 
 
 def find_tactic(catalog: Catalog, asked: str, location: str) -> FixedTactic:
@@ -55,25 +58,21 @@ def unpinned(tactics: Sequence[FixedTactic]) -> tuple[str, ...]:
     return tuple(sorted({tactic_id(tactic) for tactic in tactics if not tactic.is_pinned}))
 
 
-@dataclass(frozen=True)
-class Closing:
-    """What a caller decides about a tactic: constants, grid, fallback and own symbol names."""
-
-    constants: Mapping[str, int]
-    grid: Extent
-    fallback: str
-    symbol: str | None = None
-    macro_symbols: tuple[str, ...] = ()
-
-
-def close_contract(tactic: FixedTactic, closing: Closing, location: str) -> FixedContract:
-    """Return the contract of a tactic with every constant closed.
+def close_contract(
+    tactic: FixedTactic,
+    constants: Mapping[str, int],
+    grid: Extent,
+    fallback: str,
+    location: str,
+    symbol: str | None = None,
+) -> FixedContract:
+    """Return the contract of a tactic with every constant closed; it has a symbol of its own.
 
     Raises ``BadInput`` when the resolved work-group is larger than the code object allows.
     """
     names = [name for name, _ in tactic.compile_definitions]
     names += [item.name for item in tactic.compile_ranges]
-    specialization = tuple((name, closing.constants[name]) for name in names)
+    specialization = tuple((name, constants[name]) for name in names)
     width = tactic.launch_block.resolve(dict(specialization))
     if not 1 <= width <= tactic.max_threads:
         raise BadInput(
@@ -85,26 +84,33 @@ def close_contract(tactic: FixedTactic, closing: Closing, location: str) -> Fixe
     return FixedContract(
         operation=tactic.operation,
         family=tactic.family,
-        symbol=closing.symbol or kernel_symbol(tactic, specialization, closing.grid),
+        symbol=symbol or kernel_symbol(tactic, specialization, grid),
         constants=tuple((name, values[0]) for name, values in tactic.contract_constants),
         specialization=specialization,
         semantics=tactic.semantics,
         kernarg_size=tactic.kernarg_size,
-        launch=Launch(closing.grid, (width, 1, 1), tactic.lds_bytes, tactic.dynamic_lds_bytes),
+        launch=Launch(grid, (width, 1, 1), tactic.lds_bytes, tactic.dynamic_lds_bytes),
         workspace=tactic.workspace,
         graph_capture=tactic.graph_capture,
         deterministic=tactic.deterministic,
-        fallback=closing.fallback,
+        fallback=fallback,
         maturity=tactic.maturity,
         source_refs=(tactic.template,),
         evidence_refs=tactic.evidence_refs,
     )
 
 
-def close_tactic(tactic: FixedTactic, closing: Closing, location: str) -> KernelInstance:
-    """Return the kernel instance of a tactic with every constant closed."""
-    contract = close_contract(tactic, closing, location)
-    return instantiate(tactic, contract, closing.macro_symbols, location)
+def close_tactic(
+    tactic: FixedTactic,
+    constants: Mapping[str, int],
+    symbol: str,
+    location: str,
+    macro_symbols: tuple[str, ...] = (),
+) -> KernelInstance:
+    """Return the kernel instance of a tactic that is built on its own, outside any engine."""
+    grid, fallback = (1, 1, 1), tactic.fallback
+    contract = close_contract(tactic, constants, grid, fallback, location, symbol)
+    return instantiate(tactic, contract, macro_symbols, location)
 
 
 def instantiate(
@@ -122,8 +128,7 @@ def instantiate(
             expected=len(tactic.macro_parameters),
             got=len(symbols),
         )
-    constants = (*MACHINE_LINES, *contract.constants, *contract.specialization)
-    return KernelInstance(contract.symbol, symbols, tactic, contract, constants)
+    return KernelInstance(tactic, contract, symbols)
 
 
 def unit_source(instance: KernelInstance) -> bytes:
@@ -132,7 +137,7 @@ def unit_source(instance: KernelInstance) -> bytes:
         tactic=instance.tactic.name,
         contract_id=instance.contract.id,
         constants=instance.constants,
-        template=instance.template,
+        template=instance.tactic.template,
         macro=instance.tactic.instantiation_macro,
         macro_symbols=instance.macro_symbols,
     )
@@ -157,3 +162,67 @@ def default_macro_symbols(tactic: FixedTactic, symbol: str) -> tuple[str, ...]:
         f"{symbol}_{parameter.removesuffix('_symbol')}" for parameter in tactic.macro_parameters[1:]
     )
     return (symbol, *further)
+
+
+def code_leaders(kernels: Sequence[KernelInstance], sources: Mapping[str, bytes]) -> dict[str, str]:
+    """Return, by symbol, the symbol of the first kernel with the same code.
+
+    ``sources`` holds the library files of all closures. Only kernels of one tactic are compared
+    whose contracts agree on the code object: kernargs, work-group and LDS.
+    """
+    by_form: dict[tuple[object, ...], list[KernelInstance]] = {}
+    for kernel in kernels:
+        by_form.setdefault(_form(kernel), []).append(kernel)
+    leader_by_symbol: dict[str, str] = {}
+    for members in by_form.values():
+        texts = _texts(members, sources)
+        leader_by_text: dict[bytes, str] = {}
+        for kernel in members:
+            text = texts[kernel.constants]
+            leader_by_symbol[kernel.symbol] = leader_by_text.setdefault(text, kernel.symbol)
+    return leader_by_symbol
+
+
+def _form(kernel: KernelInstance) -> tuple[object, ...]:
+    contract = kernel.contract
+    launch = contract.launch
+    names = tuple(name for name, _ in kernel.constants)
+    sizes = (contract.kernarg_size, launch.block, launch.lds_bytes, launch.dynamic_lds_bytes)
+    return (kernel.tactic.name, names, len(kernel.macro_symbols), *sizes)
+
+
+def _texts(
+    members: Sequence[KernelInstance], sources: Mapping[str, bytes]
+) -> dict[Constants, bytes]:
+    """Return the texts of the members by their constants; equal texts give equal code."""
+    first = {kernel.constants: kernel for kernel in reversed(members)}
+    if len(first) == 1:
+        return dict.fromkeys(first, b"")
+    tactic = members[0].tactic
+    closure = include_closure(tactic.template, sources.__getitem__, tactic.location)
+    return {constants: _text(item, closure) for constants, item in first.items()}
+
+
+def _text(kernel: KernelInstance, closure: Closure) -> bytes:
+    location = kernel.source_name
+    flat = prune_macros(flatten(unit_source(kernel), closure, location), location)
+    return shared_text(flat, kernel.macro_symbols, [name for name, _ in kernel.constants])
+
+
+def share_code(plan: EnginePlan) -> EnginePlan:
+    """Return the plan with one code object for all operations whose code is the same.
+
+    Each operation keeps its own contract and launch; symbol and code object are the leader's.
+    """
+    leaders = code_leaders(plan.kernels, plan.include_by_name)
+    operations = tuple(_led(operation, leaders) for operation in plan.operations)
+    kept = tuple(kernel for kernel in plan.kernels if leaders[kernel.symbol] == kernel.symbol)
+    return replace(plan, operations=operations, kernels=kept)
+
+
+def _led(plan: OperationPlan, leaders: Mapping[str, str]) -> OperationPlan:
+    contract = plan.selection.contract
+    if not isinstance(contract, FixedContract):
+        return plan
+    led = replace(contract, symbol=leaders[contract.symbol])
+    return replace(plan, selection=plan.selection._replace(contract=led))

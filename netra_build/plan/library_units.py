@@ -11,20 +11,21 @@ from netra_build.core.errors import BadInput, EvidenceIncomplete, nearest_hint
 from netra_build.formats.build_recipe import GOLDEN_REQUIRED, EngineRecipe, ObjectsRecipe
 from netra_build.formats.catalogs.tactic import Catalog, FixedTactic
 from netra_build.formats.deployment import MemberRecipe
-from netra_build.formats.evidence import has_evidence, require_evidence
-from netra_build.formats.golden import GoldenSource, golden_sources, match_golden
+from netra_build.formats.golden import (
+    GoldenSource,
+    golden_sources,
+    has_evidence,
+    match_golden,
+    require_evidence,
+)
 from netra_build.formats.launch import ABI_FOLDER, KernelAbi, read_abi
 from netra_build.formats.library import Library
 from netra_build.formats.plan import EnginePlan, KernelInstance
-from netra_build.plan.instances import Closing, close_tactic, find_tactic, tactic_id
-from netra_build.plan.sharing import code_leaders
+from netra_build.plan.instances import close_tactic, code_leaders, find_tactic, tactic_id
 from netra_build.plan.units import Member, Unit
 
 PROVEN = ("verified", "accepted")
 """Maturities that require evidence."""
-
-UNIT_GRID = (1, 1, 1)
-"""Grid of a tactic that is built on its own, outside any engine."""
 
 
 def engine_units(library: Library, plan: EnginePlan, recipe: EngineRecipe) -> list[Unit]:
@@ -68,7 +69,7 @@ def tactic_units(library: Library, tactic: FixedTactic, home: Root, *, gate: boo
     return [
         Unit(
             name=golden.symbol,
-            members=(Member(_golden_instance(tactic, golden), _kernargs(abi), abi, golden),),
+            members=(_golden_member(tactic, golden, abi),),
             home=home,
             prefix="" if home is Root.OUT else f"tactics/{golden.label}/",
             work=f"tactics/{golden.label}/{'gated' if gate else 'compared'}/",
@@ -76,6 +77,11 @@ def tactic_units(library: Library, tactic: FixedTactic, home: Root, *, gate: boo
         )
         for golden in sources
     ]
+
+
+def _golden_member(tactic: FixedTactic, golden: GoldenSource, abi: KernelAbi) -> Member:
+    instance = close_tactic(tactic, golden.specialization, golden.symbol, golden.expect)
+    return Member(instance, _kernargs(abi), abi, golden)
 
 
 def candidate_units(library: Library, catalog: Catalog, recipe: EngineRecipe) -> list[Unit]:
@@ -166,10 +172,9 @@ def _recipe_member(
         )
     abi = _needed_abi(library, member.tactic)
     _refuse_open(tactic, member)
-    closing = Closing(
-        member.definitions, UNIT_GRID, tactic.fallback, member.symbol, member.macro_symbols
+    instance = close_tactic(
+        tactic, member.definitions, member.symbol, member.location, member.macro_symbols
     )
-    instance = close_tactic(tactic, closing, member.location)
     golden = match_golden(golden_sources(library, member.tactic), member.definitions)
     refuse_unproven(library, tactic, golden)
     return Member(instance, _kernargs(abi), abi, golden)
@@ -196,11 +201,6 @@ def _refuse_open(tactic: FixedTactic, member: MemberRecipe) -> None:
 
 def _kernargs(abi: KernelAbi) -> tuple[Mapping[str, Json], ...]:
     return tuple(argument.document() for argument in abi.arguments)
-
-
-def _golden_instance(tactic: FixedTactic, golden: GoldenSource) -> KernelInstance:
-    closing = Closing(golden.specialization, UNIT_GRID, tactic.fallback, golden.symbol)
-    return close_tactic(tactic, closing, golden.expect)
 
 
 def _arguments_by_symbol(plan: EnginePlan) -> dict[str, tuple[Mapping[str, Json], ...]]:

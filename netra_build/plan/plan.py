@@ -1,13 +1,13 @@
 """Plan one engine: select for every operation, place memory, resolve kernargs.
 
-``plan_engine`` makes the plan from a model and a library.
+What plans dense operations and golden code objects is loaded when a model has some.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from netra_build.core.canonical_json import Json
 from netra_build.core.errors import BadInput, NetraError
@@ -21,23 +21,22 @@ from netra_build.formats.models.model import Model
 from netra_build.formats.plan import (
     Candidate,
     EnginePlan,
+    GoldenArtifact,
     KernelInstance,
     MemoryPlan,
     OperationPlan,
     Selection,
 )
 from netra_build.formats.profiles import Profile, choose_profile, load_profiles
-from netra_build.formats.vocabulary import EXECUTE_FALLBACK
-from netra_build.plan.arguments import fixed_arguments, golden_arguments, kernarg_problem
+from netra_build.formats.vocabulary import EXECUTE_FALLBACK, FORMAT_LAYOUT
+from netra_build.plan.arguments import Argument, fixed_arguments, kernarg_problem
 from netra_build.plan.dataflow import (
     attribute_fields,
     buffer_requests,
     dependencies,
     operation_place,
 )
-from netra_build.plan.dense import binding_record, layout_document, read_dense_shape, select_dense
 from netra_build.plan.fixed import FixedSelector, read_request
-from netra_build.plan.golden import golden_artifacts, select_golden
 from netra_build.plan.instances import instantiate
 from netra_build.plan.memory import plan_memory
 from netra_build.plan.strict import check_strictly, kernel_abis
@@ -87,38 +86,10 @@ def plan_each(
     if not derive_pins:
         catalog.require_sound()
     for options in choices:
-        plan = _planned(_Planner(model, chosen, catalog, known, options))
+        plan = _Planner(model, chosen, catalog, known, options).plan()
         if options.strict:
             check_strictly(plan, kernel_abis(library, catalog))
         yield plan
-
-
-def _planned(planner: _Planner) -> EnginePlan:
-    model, profile, options = planner.model, planner.profile, planner.options
-    _check_options(options)
-    _check_degree(model, profile)
-    selections = [planner.select(i, op) for i, op in enumerate(model.graph.operations)]
-    memory = planner.memory(selections)
-    operations = tuple(
-        planner.complete(index, operation, selection, memory)
-        for index, (operation, selection) in enumerate(
-            zip(model.graph.operations, selections, strict=True)
-        )
-    )
-    kernels = _instances(operations, model)
-    return EnginePlan(
-        model=model,
-        profile=profile,
-        operations=operations,
-        kernels=kernels,
-        golden=golden_artifacts(operations, model),
-        memory=memory,
-        layout=layout_document(planner.bindings),
-        depends_on=dependencies(model.graph),
-        include_by_name=_includes(kernels, planner.selector.catalog),
-        checkpoint_hash=options.checkpoint_hash,
-        problems=tuple(planner.problems),
-    )
 
 
 def _check_options(options: PlanOptions) -> None:
@@ -162,6 +133,32 @@ class _Planner:
         self.bindings: list[Json] = []
         self.problems: list[NetraError] = []
 
+    def plan(self) -> EnginePlan:
+        """Return the plan of the engine."""
+        model, catalog = self.model, self.selector.catalog
+        _check_options(self.options)
+        _check_degree(model, self.profile)
+        nodes = model.graph.operations
+        selections = [self.select(index, node) for index, node in enumerate(nodes)]
+        memory = self.memory(selections)
+        pairs = zip(nodes, selections, strict=True)
+        operations = tuple(self.complete(index, *pair, memory) for index, pair in enumerate(pairs))
+        kernels = _instances(operations, model)
+        bindings = sorted(self.bindings, key=lambda binding: str(binding["tensor"]))
+        return EnginePlan(
+            model=model,
+            profile=self.profile,
+            operations=operations,
+            kernels=kernels,
+            golden=_golden(operations, model),
+            memory=memory,
+            layout={"format": FORMAT_LAYOUT, "bindings": bindings},
+            depends_on=dependencies(model.graph),
+            include_by_name=_includes(kernels, catalog),
+            checkpoint_hash=self.options.checkpoint_hash,
+            problems=tuple(self.problems),
+        )
+
     def select(self, index: int, operation: Operation) -> Selection:
         """Return what runs one operation."""
         place = operation_place(self.model, index, operation)
@@ -170,16 +167,18 @@ class _Planner:
             request = read_request(fields, self.known_profiles)
             return self.selector.select(request, self.profile.name, operation.name, place)
         if operation.kind == "golden_kernel":
+            from netra_build.plan.golden import select_golden
+
             return select_golden(fields)
         if operation.kind == "dense":
             return self._select_dense(operation, fields, place)
         fallback = fields.text("fallback", "framework")
-        return Selection(
-            EXECUTE_FALLBACK, fallback, candidates=(Candidate(None, False, (OUTSIDE,)),)
-        )
+        return Selection(EXECUTE_FALLBACK, fallback, (Candidate(None, False, (OUTSIDE,)),))
 
     def _select_dense(self, operation: Operation, fields: Fields, place: str) -> Selection:
-        shape, record = read_dense_shape(fields, self.profile, place)
+        from netra_build.plan.dense import binding_record, read_dense, select_dense
+
+        shape, record = read_dense(fields, self.profile, place)
         if len(operation.inputs) < 3:
             raise BadInput(
                 "dense operation lacks its weight",
@@ -210,27 +209,26 @@ class _Planner:
         contract = selection.contract
         if contract is None or not contract.workspace.bytes:
             offset = None
-        plan = OperationPlan(index, operation, selection, offset)
-        if not isinstance(contract, FixedContract | GoldenContract):
-            return plan
+        arguments: tuple[Argument, ...] = ()
         fields = attribute_fields(self.model, index, operation)
         if isinstance(contract, GoldenContract):
-            artifact = fields.child("golden_artifact")
-            arguments = golden_arguments(artifact, contract, memory.offset_by_name)
-            hsaco, digest = contract.hsaco_path, contract.hsaco_sha256
-        else:
+            from netra_build.plan.golden import golden_arguments
+
+            arguments = golden_arguments(fields.child("golden_artifact"), memory.offset_by_name)
+        elif isinstance(contract, FixedContract):
             arguments = fixed_arguments(fields, contract, offset)
             problem = kernarg_problem(fields, contract.kernarg_size)
             if problem is not None:
                 self.problems.append(problem)
-            hsaco, digest = f"hsaco/{contract.symbol}.hsaco", None
-        return replace(
-            plan,
-            arguments=arguments,
-            hsaco=hsaco,
-            hsaco_sha256=digest,
-            kernarg_size=contract.kernarg_size,
-        )
+        return OperationPlan(index, operation, selection, offset, arguments)
+
+
+def _golden(operations: Sequence[OperationPlan], model: Model) -> tuple[GoldenArtifact, ...]:
+    if not any(isinstance(p.selection.contract, GoldenContract) for p in operations):
+        return ()
+    from netra_build.plan.golden import golden_artifacts
+
+    return golden_artifacts(operations, model)
 
 
 def _instances(operations: Sequence[OperationPlan], model: Model) -> tuple[KernelInstance, ...]:

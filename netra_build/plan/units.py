@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from netra_build.build.graph.actions import Place, Root
 from netra_build.checkasm.numerics.suite import stated_tactics
@@ -16,9 +15,6 @@ from netra_build.formats.golden import GoldenSource
 from netra_build.formats.launch import KernelAbi
 from netra_build.formats.plan import KernelInstance
 from netra_build.plan.instances import tactic_id
-
-if TYPE_CHECKING:  # code objects without an engine have no use for it
-    from netra_build.plan.golden import GoldenObject
 
 PUBLISHED_SUFFIXES = {".dis": ".dis", ".text": ".text", ".metadata.txt": ".metadata"}
 """Suffix of a published file by the suffix that engine directories give it."""
@@ -177,12 +173,13 @@ class PublishedUnit(Unit):
 class EngineParts:
     """The parts of an engine directory other than its kernels.
 
-    ``documents`` by file name, ``golden_objects`` that are to be copied, ``recipe`` as recorded.
+    ``documents`` by file name, ``golden_objects`` that are to be copied, with what is wanted of
+    them, by file name, ``recipe`` as recorded.
     """
 
     name: str
     documents: Mapping[str, Json]
-    golden_objects: tuple[GoldenObject, ...]
+    golden_objects: Mapping[str, Mapping[str, Json]]
     recipe: Json
     not_pinned: tuple[str, ...]
     notes: tuple[str, ...] = ()

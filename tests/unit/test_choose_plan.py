@@ -15,7 +15,6 @@ from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput
 from netra_build.formats.catalogs.catalog import load_catalog
 from netra_build.formats.catalogs.tactic import CatalogFault
-from netra_build.formats.contracts import DenseShape
 from netra_build.formats.library import Library
 from netra_build.formats.models.dense import SHUFFLED
 from netra_build.plan import plan as planner
@@ -23,22 +22,24 @@ from netra_build.plan.dense import dense_reasons, scale_record, weight_steps
 from netra_build.plan.documents import engine_documents, engine_files, with_engine_id
 
 DATA = Path(__file__).resolve().parents[1] / "data/conformance"
-DENSE = DenseShape(
-    1,
-    2048,
-    4096,
-    "fp8_e4m3",
-    "fp8_e4m3",
-    "bf16",
-    "e4m3_per_128",
-    "e4m3_128x128",
-    128,
-    (128, 128),
-    "row_major_fp8_block128",
-    SHUFFLED,
-    "row_major_bf16",
-    "identity",
-)
+DENSE: dict[str, Any] = {
+    "m": 1,
+    "n": 2048,
+    "k": 4096,
+    "input_dtype": "fp8_e4m3",
+    "weight_dtype": "fp8_e4m3",
+    "output_dtype": "bf16",
+    "activation_quantization": "e4m3_per_128",
+    "weight_quantization": "e4m3_128x128",
+    "activation_scale_block": 128,
+    "weight_scale_block": [128, 128],
+    "activation_layout": "row_major_fp8_block128",
+    "weight_layout": SHUFFLED,
+    "output_layout": "row_major_bf16",
+    "epilogue": "identity",
+    "activation_scale_layout": "row_major",
+    "weight_scale_layout": "row_major",
+}
 
 
 def small(change: Callable[[dict[str, Any]], None]) -> bytes:
@@ -183,9 +184,8 @@ def test_a_broken_entry_blocks_only_what_could_use_it(monkeypatch):
 
 def test_dense_reasons_come_in_their_order():
     assert dense_reasons(DENSE, False, strict=True) == ()
-    other = replace(
-        DENSE, m=2, n=1, k=2, epilogue="silu", activation_scale_layout="transposed_blocks"
-    )
+    changes = {"m": 2, "n": 1, "k": 2, "epilogue": "silu"}
+    other = {**DENSE, **changes, "activation_scale_layout": "transposed_blocks"}
     published = ("M mismatch", "N mismatch", "K mismatch", "epilogue mismatch")
     assert dense_reasons(other, False, strict=False) == published
     assert dense_reasons(other, False, strict=True) == (*published, "scale layout mismatch")

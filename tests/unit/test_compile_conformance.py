@@ -11,7 +11,7 @@ from netra_build.core.digests import sha256_hex
 from netra_build.core.disk import RealDisk
 from netra_build.formats.catalogs.catalog import load_catalog
 from netra_build.formats.library import open_library
-from netra_build.plan.instances import Closing, close_contract, instantiate, unit_source
+from netra_build.plan.instances import close_contract, instantiate, unit_source
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])
@@ -72,10 +72,9 @@ def test_every_specialization_has_the_listed_digests():
         assert [file for file, _ in tactic.closure] == wanted["source_closure"]
         for item in wanted["specializations"]:
             constants = {key: values[0] for key, values in tactic.contract_constants}
-            closing = Closing(
-                {**constants, **item["specialization"]}, tuple(item["grid"]), tactic.fallback
-            )
-            contract = close_contract(tactic, closing, "here")
+            constants |= item["specialization"]
+            grid = tuple(item["grid"])
+            contract = close_contract(tactic, constants, grid, tactic.fallback, "here")
             assert (contract.id, contract.symbol) == (item["contract_id"], item["symbol"])
             source = unit_source(instantiate(tactic, contract, (), "here"))
             assert sha256_hex(source) == item["wrapper_sha256"]

@@ -10,8 +10,7 @@ import pytest
 
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput, EvidenceIncomplete, NetraError, Refused
-from netra_build.formats.evidence import Evidence, read_evidence, require_evidence
-from netra_build.formats.golden import GoldenSource
+from netra_build.formats.golden import Evidence, GoldenSource, read_evidence, require_evidence
 from netra_build.formats.library import Library
 
 TEXT, OTHER = "1" * 64, "2" * 64

@@ -11,7 +11,7 @@ import safetensors
 from relayout_project import FP8, ROW, SHUFFLE, SHUFFLED, SPLIT, Project, shuffled
 
 from netra_build.formats.layout_plan import read_layout_plan
-from netra_build.plan.dense import binding_record, layout_document
+from netra_build.plan.dense import binding_record
 
 
 @pytest.fixture
@@ -99,7 +99,8 @@ def test_every_plan_of_the_compiler_can_be_read():
     records = [record(SHUFFLED), record(ROW), record("row"), record(ROW, **scale)]
     records += [record(SPLIT, **two), record(ROW, **{**scale, "kernel_scale_dtype": "bf16"})]
     bindings = [binding_record(f"w{i}", f"w{i}.scale", item, "x") for i, item in enumerate(records)]
-    plan = read_layout_plan(json.loads(json.dumps(layout_document(bindings))), "x")
+    document = {"format": "netra-layout-plan-1", "bindings": bindings}
+    plan = read_layout_plan(json.loads(json.dumps(document)), "x")
     assert [binding.weight.tensor for binding in plan] == [f"w{i}" for i in range(len(records))]
     assert plan[4].weight.steps == ("concatenate_output_shards", "aiter_shuffle_16x16")
     assert [b.scale.steps if b.scale else None for b in plan] == [

@@ -30,8 +30,7 @@ from netra_build.cli.options import add_library_root, add_toolchain
 from netra_build.cli.places import library_of, toolchain_of
 from netra_build.core.templates import texts_in
 from netra_build.formats.catalogs.catalog import load_catalog
-from netra_build.formats.evidence import evidence_of
-from netra_build.formats.golden import GoldenSource, golden_sources
+from netra_build.formats.golden import GoldenSource, evidence_of, golden_sources
 from netra_build.formats.library import Library
 from netra_build.formats.vocabulary import TARGET
 from netra_build.plan.instances import tactic_id

@@ -20,7 +20,7 @@ from netra_build.formats.catalogs.catalog import load_catalog
 from netra_build.formats.fields import Fields
 from netra_build.formats.vocabulary import TARGET
 from netra_build.inspect.validate.engine_folder import MANIFEST, EngineFolder
-from netra_build.plan.dense import DENSE_TACTIC
+from netra_build.plan.dense import dense_tactic_document
 
 OPERATION_COLUMNS = ("#", "operation", "runs", "tactic", "maturity", "grid", "block")
 KERNEL_COLUMNS = ("kernel", "VGPR", "AGPR", "SGPR", "LDS", "kernargs", "work-items", "private")
@@ -216,7 +216,7 @@ def _run_list_tactics(options: argparse.Namespace) -> int:
     refuse_other_target(options)
     catalog = load_catalog(library_of(options))
     catalog.require_sound()
-    records = [tactic.document() for tactic in catalog.tactics] + [DENSE_TACTIC.document()]
+    records = [tactic.document() for tactic in catalog.tactics] + [dense_tactic_document()]
     records.sort(key=lambda record: str(record["name"]))
     print(canonical_text({"target": TARGET, "tactics": records}), end="")
     return 0

@@ -12,16 +12,17 @@ from netra_build.core.canonical_json import pretty_bytes
 from netra_build.core.digests import sha256_hex
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput, EvidenceIncomplete, Refused, nearest_hint
-from netra_build.formats.evidence import (
-    FOLDER,
+from netra_build.formats.golden import (
+    EVIDENCE_FOLDER,
     HARDWARE,
     SIMULATED,
     Evidence,
+    GoldenSource,
     evidence_of,
+    golden_sources,
     read_evidence,
     require_evidence,
 )
-from netra_build.formats.golden import GoldenSource, golden_sources
 from netra_build.formats.library import Library
 from netra_build.formats.vocabulary import FORMAT_CATALOG, TARGET
 
@@ -43,7 +44,7 @@ def _run_evidence(options: argparse.Namespace) -> int:
     for name, evidence in zip(options.file, found, strict=True):
         _refuse_other_bytes(golden_of(library, evidence, name), evidence, name)
     for evidence in found:
-        name = f"{FOLDER}/{evidence.file_name}"
+        name = f"{EVIDENCE_FOLDER}/{evidence.file_name}"
         disk.write_bytes(library.root / name, pretty_bytes(evidence.document()))
         print(f"{evidence.label}: {evidence.scope}, {evidence.launches} launches -> {name}")
     return 0
@@ -107,12 +108,12 @@ def promote(library: Library, tactic: str, documents: dict[str, dict[str, Any]])
     for source in sources:
         require_evidence(library, source, raised)
     scope = HARDWARE if raised == "accepted" else SIMULATED
-    files = [f"{FOLDER}/{e.file_name}" for s in sources for e in evidence_of(library, s)]
+    files = [f"{EVIDENCE_FOLDER}/{e.file_name}" for s in sources for e in evidence_of(library, s)]
     digests = [sha256_hex(library.read(file)) for file in sorted(files)]
     entry["maturity"], entry["acceptance_scope"] = raised, scope
     entry["evidence_set"] = tactic
     documents[name].setdefault("evidence_sets", {})[tactic] = {
-        "evidence_root": FOLDER,
+        "evidence_root": EVIDENCE_FOLDER,
         "lock_name": f"{tactic}.{scope}",
         "lock_sha256": digests[0] if len(digests) == 1 else sha256_hex("\n".join(digests).encode()),
     }

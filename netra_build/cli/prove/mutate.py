@@ -20,8 +20,9 @@ from netra_build.formats.catalogs.catalog import load_catalog
 from netra_build.formats.golden import ROOT, GoldenSource, golden_sources
 from netra_build.formats.launch import read_abi
 from netra_build.formats.library import Library
+from netra_build.formats.plan import MACHINE_LINES
 from netra_build.formats.vocabulary import TARGET
-from netra_build.plan.instances import MACHINE_LINES, default_macro_symbols
+from netra_build.plan.instances import default_macro_symbols
 from netra_build.stages.instantiate import instance_source
 
 if TYPE_CHECKING:

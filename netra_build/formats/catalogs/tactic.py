@@ -8,7 +8,7 @@ from functools import cached_property
 
 from netra_build.core.canonical_json import Json, lower, plain_stable_hash
 from netra_build.core.errors import NetraError
-from netra_build.formats.launch import Launch, Workspace
+from netra_build.formats.launch import Workspace
 from netra_build.formats.vocabulary import KIND_TEMPLATE
 
 ConstantValues = tuple[tuple[str, tuple[int, ...]], ...]
@@ -22,10 +22,6 @@ _DECISIVE = (
 _UNLISTED = (
     *("symbols", "launch_block", "max_threads", "lds_bytes", "dynamic_lds_bytes"),
     *("closure", "location", "is_pinned"),
-)
-_UNSET = (
-    *("source", "symbol", "rejection_note"),
-    *("source_template", "source_revision", "source_sha256"),
 )
 
 
@@ -154,25 +150,6 @@ class FixedTactic:
 def _unwrapped(constants: ConstantValues) -> dict[str, Json]:
     """Return values by name, single ones without their list."""
     return {name: values[0] if len(values) == 1 else list(values) for name, values in constants}
-
-
-@dataclass(frozen=True)
-class DenseTactic:
-    """The dense registry's form of a tactic: a kernel that the framework brings."""
-
-    name: str
-    maturity: str
-    artifact_kind: str
-    launch: Launch
-    workspace: Workspace
-    graph_capture: bool
-    deterministic: bool
-    rank: int
-    evidence_refs: tuple[str, ...]
-
-    def document(self) -> Json:
-        """Return the record of list-tactics, unset fields as null."""
-        return {**dict.fromkeys(_UNSET), **lower(self), "compile_parameters": {}}
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from netra_build.core.canonical_json import Json
 from netra_build.core.disk import relative_name
-from netra_build.formats.contracts import GoldenArgument, GoldenContract
+from netra_build.formats.contracts import GoldenContract
 from netra_build.formats.fields import Fields, first_repeated
 from netra_build.formats.launch import read_launch, read_workspace
 from netra_build.formats.models.graph import Tensor, read_shape
@@ -47,7 +48,7 @@ def read_golden_contract(fields: Fields) -> GoldenContract:
     if not 1 <= len(arguments) <= MAX_ARGUMENTS:
         fact, wanted = "golden kernel has an unusable number of arguments", f"1 to {MAX_ARGUMENTS}"
         fields.refuse(fact, "arguments", expected=wanted, got=len(arguments))
-    twice = first_repeated(argument.name for argument in arguments)
+    twice = first_repeated(argument["name"] for argument in arguments)
     if twice is not None:
         fields.refuse(f'two arguments are named "{twice}"', "arguments")
     return GoldenContract(
@@ -76,7 +77,8 @@ def _check_target(fields: Fields) -> None:
     fields.equal("golden code object is for another target", expected=wanted, got=got)
 
 
-def _read_argument(fields: Fields) -> GoldenArgument:
+def _read_argument(fields: Fields) -> dict[str, Json]:
+    """Return name, kind, access and, of a constant, value."""
     fields.close(ARGUMENT_KEYS)
     kind = fields.word("kind", ARGUMENT_BYTES)
     fields.word("runtime_storage", RUNTIME_STORAGES, "workspace")
@@ -84,17 +86,18 @@ def _read_argument(fields: Fields) -> GoldenArgument:
     if kind == "pointer":
         if fields.has("value"):
             fields.refuse("pointer argument carries a value", "value")
-        return GoldenArgument(fields.text("name"), kind, fields.word("access", ACCESSES))
+        name = fields.text("name")
+        return {"name": name, "kind": kind, "access": fields.word("access", ACCESSES)}
     fields.word("access", ("value",))
     value = fields.integer("value", high=UINT32_MAX)
-    return GoldenArgument(fields.text("name"), kind, "value", value)
+    return {"name": fields.text("name"), "kind": kind, "access": "value", "value": value}
 
 
-def _kernarg_size(fields: Fields, arguments: tuple[GoldenArgument, ...]) -> int:
+def _kernarg_size(fields: Fields, arguments: tuple[dict[str, Json], ...]) -> int:
     """Return the declared size, which has to cover the naturally aligned arguments."""
     end = 0
     for argument, item in zip(arguments, fields.objects("arguments"), strict=True):
-        size = ARGUMENT_BYTES[argument.kind]
+        size = ARGUMENT_BYTES[argument["kind"]]
         end = -(-end // size) * size
         fact, offset = "argument offset differs from its natural place", item.integer("offset", end)
         item.equal(fact, "offset", expected=end, got=offset)

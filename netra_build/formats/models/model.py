@@ -10,14 +10,11 @@ from netra_build.core.canonical_json import Json, parse_object, stable_hash
 from netra_build.core.disk import Disk
 from netra_build.formats.fields import Fields
 from netra_build.formats.library import MARKER_FILES, Library
-from netra_build.formats.models.dense import gemma_graph
 from netra_build.formats.models.graph import Graph, check_graph, read_graph
-from netra_build.formats.models.qwen import LISTS, qwen_graph
 from netra_build.formats.schema_subset import check_document
-from netra_build.formats.vocabulary import FORMAT_MODEL
+from netra_build.formats.vocabulary import FORMAT_MODEL, MODEL_LISTS
 
-MODEL_KEYS = ("$schema", "format", "name", "family", "synthetic", "configuration", *LISTS, "graph")
-FRONTENDS = {"qwen3.6": qwen_graph, "gemma": gemma_graph}
+MODEL_KEYS = ("$schema", "format", "name", "family", "synthetic", "configuration", "graph")
 
 
 @dataclass(frozen=True)
@@ -46,7 +43,7 @@ def read_model_bytes(data: bytes, location: str, library: Library) -> Model:
     check_document(
         library.read_object(schema_name), document, location, library.location(schema_name)
     )
-    fields.close(MODEL_KEYS)
+    fields.close((*MODEL_KEYS, *MODEL_LISTS))
     configuration = fields.child("configuration")
     graph = _graph(fields)
     return Model(
@@ -67,14 +64,24 @@ def load_model(path: Path, disk: Disk, library: Library) -> Model:
 
 def _graph(fields: Fields) -> Graph:
     if fields.has("graph"):
-        beside = [key for key in LISTS if fields.value.get(key)]
+        beside = [key for key in MODEL_LISTS if fields.value.get(key)]
         if beside:
             fields.refuse(f'"{beside[0]}" stands beside a graph, which would hide it', beside[0])
         return read_graph(fields.child("graph"))
-    frontend = FRONTENDS.get(fields.text("family"))
-    if frontend is None:
-        fact, hint = "has no frontend", 'use "qwen3.6" or "gemma", or give an explicit graph'
-        fields.refuse(f'model family "{fields.text("family")}" {fact}', "family", hint=hint)
-    graph = frontend(fields)
+    graph = _made_graph(fields, fields.text("family"))
     check_graph(graph, fields.location)
     return graph
+
+
+def _made_graph(fields: Fields, family: str) -> Graph:
+    """Return the graph that the frontend of a family makes, which is loaded when it is needed."""
+    if family == "qwen3.6":
+        from netra_build.formats.models.qwen import qwen_graph
+
+        return qwen_graph(fields)
+    if family != "gemma":
+        hint = 'use "qwen3.6" or "gemma", or give an explicit graph'
+        fields.refuse(f'model family "{family}" has no frontend', "family", hint=hint)
+    from netra_build.formats.models.dense import gemma_graph
+
+    return gemma_graph(fields)

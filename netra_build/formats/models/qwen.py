@@ -10,13 +10,9 @@ from netra_build.formats.fields import Fields, quoted
 from netra_build.formats.models.dense import DenseDefaults, dense_attributes, expand_dense
 from netra_build.formats.models.golden_operation import golden_tensors, read_golden_contract
 from netra_build.formats.models.graph import Graph, Operation, Tensor
-from netra_build.formats.vocabulary import EXTERNAL_STATUSES
+from netra_build.formats.vocabulary import EXTERNAL_STATUSES, MODEL_LISTS
 
 LAYER_TYPES = ("linear_attention", "full_attention")
-LISTS = (
-    *("dense_operations", "layer_dense_operations", "golden_operations"),
-    *("fixed_operation_templates", "fallback_operations"),
-)
 FALLBACK_KEYS = (
     "name operation fallback external_status profile_constraints evidence_refs numerical"
 )
@@ -34,8 +30,8 @@ LAYER_LISTS = ("checkpoint_tensors", "checkpoint_scale_tensors")
 
 def qwen_graph(model: Fields) -> Graph:
     """Return the graph of a Qwen description; raise ``BadInput`` with the list's pointer."""
-    if not any(model.value.get(key) for key in LISTS):
-        model.refuse(f"the qwen family needs at least one operation in: {quoted(LISTS)}")
+    if not any(model.value.get(key) for key in MODEL_LISTS):
+        model.refuse(f"the qwen family needs at least one operation in: {quoted(MODEL_LISTS)}")
     builder = _Builder()
     configuration = model.child("configuration")
     for spec in model.objects("dense_operations", []):

@@ -31,14 +31,14 @@ from netra_build.inspect.validate.engine_folder import (
     refuse_former_sources,
 )
 from netra_build.inspect.validate.plan import check_against_library
-from netra_build.plan.documents import SOURCE_DOCUMENTS
-from netra_build.plan.instances import INCLUDES
-from netra_build.plan.manifest import (
+from netra_build.plan.documents import (
     ARTIFACT_FILES,
     COMPILER_NAME,
+    SOURCE_DOCUMENTS,
     source_hash,
     with_engine_id,
 )
+from netra_build.plan.instances import INCLUDES
 
 ENGINE_KEYS = (
     "format_version engine_id target wave_size required_rocm model_configuration_hash "

@@ -19,8 +19,7 @@ from netra_build.core.json_difference import hold_same
 from netra_build.core.stamps import entries_below
 from netra_build.formats.fields import Fields
 from netra_build.formats.models.golden_operation import read_hsaco_name
-from netra_build.plan.documents import VALIDATION_PLAN
-from netra_build.plan.manifest import ARTIFACT_FILES
+from netra_build.plan.documents import ARTIFACT_FILES, VALIDATION_PLAN
 from netra_build.stages.instantiate import instance_symbols
 
 MANIFEST = "engine.json"

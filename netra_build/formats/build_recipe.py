@@ -7,24 +7,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
 
 from netra_build.core.canonical_json import Json, lower
 from netra_build.core.disk import relative_name
 from netra_build.core.errors import nearest_hint
-from netra_build.formats.deployment import ArtifactRecipe, MemberRecipe
 from netra_build.formats.fields import first_repeated
 from netra_build.formats.vocabulary import CODE_OBJECTS, ENGINE, PLACEMENTS
 from netra_build.formats.yaml_text import Located, parse_yaml
 
 FORMAT = "netra-recipe-1"
-GOLDEN_REQUIRED = "required"
-GOLDEN_OPTIONAL = "optional"
-GOLDEN_POLICIES = (GOLDEN_REQUIRED, GOLDEN_OPTIONAL)
-CHECKS_ALL, CHECKS_STATIC, CHECKS_NONE = "all", "static", "none"
-CHECKS_POLICIES = (CHECKS_ALL, CHECKS_STATIC, CHECKS_NONE)
+GOLDEN_REQUIRED, GOLDEN_OPTIONAL = "required", "optional"
+CHECKS_ALL, CHECKS_NONE = "all", "none"
+CHECKS_POLICIES = (CHECKS_ALL, "static", CHECKS_NONE)
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.\-]{0,127}")
 _SYMBOL = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,254}")
@@ -65,6 +62,31 @@ class EngineRecipe:
         record = {"format": FORMAT, "kind": ENGINE, **lower(self), "strict": self.is_strict}
         unrecorded = ("location", "is_strict", "builder")
         return {key: value for key, value in record.items() if key not in unrecorded}
+
+
+@dataclass(frozen=True)
+class MemberRecipe:
+    """One kernel of a code object: tactic id without target, public symbol, closed constants."""
+
+    tactic: str
+    symbol: str
+    definitions: Mapping[str, int] = field(default_factory=dict)
+    macro_symbols: tuple[str, ...] = ()
+    location: str = ""
+
+
+@dataclass(frozen=True)
+class ArtifactRecipe:
+    """One code object with its members, and the digests (SHA-256) that it is locked to, if any.
+
+    ``lock_location`` is where a recipe states the digest of ``.text``.
+    """
+
+    name: str
+    members: tuple[MemberRecipe, ...]
+    locked_text_sha256: str | None = None
+    locked_hsaco_sha256: str | None = None
+    lock_location: str = ""
 
 
 @dataclass(frozen=True)
@@ -148,7 +170,7 @@ _COMMON = frozenset({"format", "kind"})
 _ENGINE_KEYS = frozenset({"model", "profile"})
 _ENGINE_OPTIONS: Readers = {
     "allow_experimental": Located.boolean,
-    "golden": lambda node: _one_of(node, GOLDEN_POLICIES),
+    "golden": lambda node: _one_of(node, (GOLDEN_REQUIRED, GOLDEN_OPTIONAL)),
     "checkpoint_hash": _sha256,
     "share_code": Located.boolean,
     "placement": lambda node: _one_of(node, PLACEMENTS),

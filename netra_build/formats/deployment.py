@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from netra_build.core.canonical_json import parse_object
 from netra_build.core.digests import sha256_hex
+from netra_build.formats.build_recipe import ArtifactRecipe, MemberRecipe
 from netra_build.formats.fields import Fields, first_repeated
 from netra_build.formats.vocabulary import FORMAT_DEPLOYMENT, TARGET, WAVE_SIZE
 
@@ -22,31 +22,6 @@ EVIDENCE_KEYS = (
 _FILE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.\-]{0,199}\Z")
 _SYMBOL = re.compile(r"[A-Za-z_.$][A-Za-z0-9_.$]{0,254}\Z")
 LOWEST = -(2**63)
-
-
-@dataclass(frozen=True)
-class MemberRecipe:
-    """One kernel of a code object: tactic id without target, public symbol, closed constants."""
-
-    tactic: str
-    symbol: str
-    definitions: Mapping[str, int] = field(default_factory=dict)
-    macro_symbols: tuple[str, ...] = ()
-    location: str = ""
-
-
-@dataclass(frozen=True)
-class ArtifactRecipe:
-    """One code object with its members, and the digests (SHA-256) that it is locked to, if any.
-
-    ``lock_location`` is where a recipe states the digest of ``.text``.
-    """
-
-    name: str
-    members: tuple[MemberRecipe, ...]
-    locked_text_sha256: str | None = None
-    locked_hsaco_sha256: str | None = None
-    lock_location: str = ""
 
 
 @dataclass(frozen=True)

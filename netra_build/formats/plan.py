@@ -145,19 +145,19 @@ class BufferRequest(NamedTuple):
     alignment: int
     first_use: int
     last_use: int
-    persistent: bool = False
     alias_of: str | None = None
 
 
 class PlacedBuffer(NamedTuple):
-    """A request with its byte offset in the workspace (None for persistent buffers)."""
+    """A request with its byte offset in the workspace."""
 
     request: BufferRequest
-    offset: int | None
+    offset: int
 
     def document(self) -> Json:
         """Return the buffer object of memory_plan.json."""
-        return {**self.request._asdict(), "offset": self.offset, "graph_stable": True}
+        placed = {"offset": self.offset, "persistent": False, "graph_stable": True}
+        return {**self.request._asdict(), **placed}
 
 
 @dataclass(frozen=True)
@@ -168,7 +168,7 @@ class MemoryPlan:
     buffers: tuple[PlacedBuffer, ...]
 
     @cached_property
-    def offset_by_name(self) -> dict[str, int | None]:
+    def offset_by_name(self) -> dict[str, int]:
         """Offset of each planned buffer."""
         return {buffer.request.name: buffer.offset for buffer in self.buffers}
 

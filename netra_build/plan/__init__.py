@@ -7,17 +7,17 @@ the same library, model, profile and options always give the same plan. In readi
                    options; ``plan_each`` does so for several options
 ``fixed``          the tactic of a fixed kernel operation, and why the others were refused
 ``dense``          dense operations, their contracts and the layout of their weights
-``golden``           code objects that a user supplies: which a plan names, and reading them
-``dataflow``         operations of a graph: locations for messages, order of launches, buffers
+``golden``         code objects that a user supplies: which a plan names, and reading them
+``dataflow``       operations of a graph: locations for messages, order of launches, buffers,
+                   kernargs of selected kernels with absolute offsets
 ``memory``         the placement of buffers in one workspace
-``arguments``      kernargs of selected kernels, with absolute offsets
 ``strict``         what is refused beyond the published compiler, from ABI records
 ``instances``      tactics by id; closing one gives symbols, contract, instance and unit text;
                    kernels that are one code under several names
 ``documents``      the files of an engine directory
-``units``            units of a product and the paths of all their files
+``units``          units of a product and the paths of all their files
 ``library_units``  the units of engines, tactics and recipes, with their golden sources
-``deployment``       the units of a published deployment recipe, and its planned result
+``deployment``     the units of a published deployment recipe, and its planned result
 
 A unit is one code object to make; a member is one kernel of it. The published compiler's layout
 and ours differ in the paths of files and in the sections of a code object: see ``PublishedUnit``.

@@ -7,8 +7,9 @@ from pathlib import PurePosixPath
 
 from netra_build.core.canonical_json import Json
 from netra_build.core.errors import BadInput
+from netra_build.formats.build_recipe import ArtifactRecipe, MemberRecipe
 from netra_build.formats.catalogs.tactic import Catalog, FixedTactic
-from netra_build.formats.deployment import UNLOCKED, ArtifactRecipe, Deployment, MemberRecipe
+from netra_build.formats.deployment import UNLOCKED, Deployment
 from netra_build.formats.plan import KernelInstance
 from netra_build.formats.vocabulary import TARGET, WAVE_SIZE
 from netra_build.plan.fixed import FixedRequest, rejection_reasons

@@ -16,8 +16,7 @@ from netra_build.formats.models.golden_operation import read_golden_contract
 from netra_build.formats.models.model import Model
 from netra_build.formats.plan import Candidate, EnginePlan, GoldenArtifact, OperationPlan, Selection
 from netra_build.formats.vocabulary import EXECUTE_KERNEL
-from netra_build.plan.arguments import Argument
-from netra_build.plan.dataflow import operation_place
+from netra_build.plan.dataflow import Argument, operation_place
 
 GOLDEN_REASON = "exact accepted golden HSACO contract"
 
@@ -42,9 +41,7 @@ def golden_objects(plan: EnginePlan) -> dict[str, dict[str, Json]]:
     return dict(sorted(found.items()))
 
 
-def golden_arguments(
-    artifact: Fields, offset_by_tensor: Mapping[str, int | None]
-) -> tuple[Argument, ...]:
+def golden_arguments(artifact: Fields, offset_by_tensor: Mapping[str, int]) -> tuple[Argument, ...]:
     """Return the kernargs of a golden kernel; planned temporaries point into the workspace."""
     resolved = []
     for item in artifact.objects("arguments"):

@@ -8,9 +8,13 @@ from dataclasses import replace
 from netra_build.build.graph.actions import Root
 from netra_build.core.canonical_json import Json, canonical_text
 from netra_build.core.errors import BadInput, EvidenceIncomplete, nearest_hint
-from netra_build.formats.build_recipe import GOLDEN_REQUIRED, EngineRecipe, ObjectsRecipe
+from netra_build.formats.build_recipe import (
+    GOLDEN_REQUIRED,
+    EngineRecipe,
+    MemberRecipe,
+    ObjectsRecipe,
+)
 from netra_build.formats.catalogs.tactic import Catalog, FixedTactic
-from netra_build.formats.deployment import MemberRecipe
 from netra_build.formats.golden import (
     GoldenSource,
     golden_sources,

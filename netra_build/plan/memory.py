@@ -32,7 +32,7 @@ def plan_memory(
     the smallest workspace.
     """
     _check_requests(requests, location)
-    normal = [item for item in requests if item.alias_of is None and not item.persistent]
+    normal = [item for item in requests if item.alias_of is None]
     placed = _by_first_use(normal)
     if placement == "best" and 0 < len(normal) <= MAX_SEARCHED:
         tries = [placed, *(_improved(normal, key) for key in _ORDERS)]
@@ -40,12 +40,9 @@ def plan_memory(
     end = _high_water(normal, placed)
     if end > UINT64_MAX:
         raise BadInput("workspace does not fit 64 bits", location=location)
-    offsets: dict[str, int | None] = dict(placed)
-    _place_aliases(requests, offsets, location)
-    buffers = tuple(
-        PlacedBuffer(item, offsets.get(item.name))
-        for item in sorted(requests, key=lambda item: item.name)
-    )
+    _place_aliases(requests, placed, location)
+    ordered = sorted(requests, key=lambda item: item.name)
+    buffers = tuple(PlacedBuffer(item, placed[item.name]) for item in ordered)
     return MemoryPlan(_align(end, WORKSPACE_ALIGNMENT), buffers)
 
 
@@ -53,7 +50,7 @@ def lower_bound(requests: Sequence[BufferRequest]) -> int:
     """Return the most bytes in use at the same time, the minimum of any placement."""
     change: dict[int, int] = {}
     for item in requests:
-        if item.alias_of is None and not item.persistent:
+        if item.alias_of is None:
             change[item.first_use] = change.get(item.first_use, 0) + item.size
             change[item.last_use + 1] = change.get(item.last_use + 1, 0) - item.size
     live = peak = 0
@@ -95,7 +92,7 @@ def _check_requests(requests: Sequence[BufferRequest], location: str) -> None:
 
 
 def _place_aliases(
-    requests: Sequence[BufferRequest], offsets: dict[str, int | None], location: str
+    requests: Sequence[BufferRequest], offsets: dict[str, int], location: str
 ) -> None:
     by_name = {item.name: item for item in requests}
     for item in requests:
@@ -104,10 +101,9 @@ def _place_aliases(
         target = by_name.get(item.alias_of)
         usable = (
             target is not None
-            and not target.persistent
             and target.alias_of is None
             and target.size >= item.size
-            and not (offsets[target.name] or 0) % item.alignment
+            and not offsets[target.name] % item.alignment
         )
         if not usable or target is None:
             raise BadInput(f'memory buffer "{item.name}" is an illegal alias', location=location)
@@ -155,29 +151,26 @@ def _in_order(order: Sequence[BufferRequest]) -> dict[str, int]:
 
 def _by_first_use(requests: Sequence[BufferRequest]) -> dict[str, int]:
     """Place by (first use, name): an allocator that frees what ended before each first use."""
-    space = _Space()
+    gaps = _Gaps()
     ending: list[tuple[int, int, int]] = []
     offsets: dict[str, int] = {}
     for item in sorted(requests, key=lambda item: (item.first_use, item.name)):
         while ending and ending[0][0] < item.first_use:
             _, start, end = heapq.heappop(ending)
-            space.free(start, end)
-        offset = space.take(item.size, item.alignment)
+            gaps.free(start, end)
+        offset = gaps.take(item.size, item.alignment)
         offsets[item.name] = offset
         heapq.heappush(ending, (item.last_use, offset, offset + item.size))
     return offsets
 
 
-class _Space:
-    """Free gaps by address, in blocks with their widest gap; the last gap is unbounded."""
+class _Gaps:
+    """Free gaps by address, in blocks with their widest gap; the last gap has no end."""
 
-    BLOCK = 256
+    BLOCK = 128
 
     def __init__(self) -> None:
-        self.blocks: list[list[int]] = [[0]]
-        self.heads = [0]
-        self.end_by_start: dict[int, int] = {0: 1 << 80}
-        self.start_by_end: dict[int, int] = {1 << 80: 0}
+        self.blocks = [[(0, 1 << 80)]]
         self.widest = [1 << 80]
 
     def take(self, size: int, alignment: int) -> int:
@@ -185,66 +178,35 @@ class _Space:
         for number, widest in enumerate(self.widest):
             if widest < size:
                 continue
-            for start in self.blocks[number]:
+            for index, (start, end) in enumerate(self.blocks[number]):
                 offset = _align(start, alignment)
-                end = self.end_by_start[start]
                 if offset + size <= end:
-                    self._remove(start)
-                    if start < offset:
-                        self._add(start, offset)
-                    if offset + size < end:
-                        self._add(offset + size, end)
+                    rest = ((start, offset), (offset + size, end))
+                    self._put(number, index, index + 1, [gap for gap in rest if gap[0] < gap[1]])
                     return offset
         raise AssertionError("the last gap has no end")
 
     def free(self, start: int, end: int) -> None:
         """Return bytes, joined with the gaps beside them."""
-        before = self.start_by_end.get(start)
-        if before is not None:
-            self._remove(before)
-            start = before
-        after = self.end_by_start.get(end)
-        if after is not None:
-            self._remove(end)
-            end = after
-        self._add(start, end)
-
-    def _number(self, start: int) -> int:
-        return max(0, bisect_right(self.heads, start) - 1)
-
-    def _add(self, start: int, end: int) -> None:
-        self.end_by_start[start] = end
-        self.start_by_end[end] = start
-        if not self.blocks:
-            self.blocks, self.heads, self.widest = [[start]], [start], [end - start]
-            return
-        number = self._number(start)
+        number = max(0, bisect_right(self.blocks, [(start, end)]) - 1)
         block = self.blocks[number]
-        insort(block, start)
-        if len(block) > self.BLOCK:
-            half = len(block) // 2
-            self.blocks[number : number + 1] = [block[:half], block[half:]]
-            self.heads[number : number + 1] = [block[0], block[half]]
-            self.widest[number : number + 1] = [
-                self._width(block[:half]),
-                self._width(block[half:]),
-            ]
-        else:
-            self.heads[number] = block[0]
-            self.widest[number] = max(self.widest[number], end - start)
+        first = last = bisect_left(block, (start, end))
+        if last == len(block) and self.blocks[number + 1][0][0] == end:
+            end = self.blocks[number + 1][0][1]
+            self._put(number + 1, 0, 1, [])
+        elif last < len(block) and block[last][0] == end:
+            end = block[last][1]
+            last += 1
+        if first and block[first - 1][1] == start:
+            first -= 1
+            start = block[first][0]
+        self._put(number, first, last, [(start, end)])
 
-    def _remove(self, start: int) -> None:
-        number = self._number(start)
+    def _put(self, number: int, first: int, last: int, gaps: list[tuple[int, int]]) -> None:
+        """Put ``gaps`` where some of a block were; halve one that grows, drop one without any."""
         block = self.blocks[number]
-        width = self.end_by_start[start] - start
-        del block[bisect_left(block, start)]
-        del self.start_by_end[self.end_by_start.pop(start)]
-        if not block:
-            del self.blocks[number], self.heads[number], self.widest[number]
-            return
-        self.heads[number] = block[0]
-        if width == self.widest[number]:
-            self.widest[number] = self._width(block)
-
-    def _width(self, block: list[int]) -> int:
-        return max(self.end_by_start[start] - start for start in block)
+        block[first:last] = gaps
+        half = len(block) // 2 if len(block) > self.BLOCK else 0
+        parts = [part for part in (block[:half], block[half:]) if part]
+        self.blocks[number : number + 1] = parts
+        self.widest[number : number + 1] = [max(e - s for s, e in part) for part in parts]

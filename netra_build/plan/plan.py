@@ -29,11 +29,13 @@ from netra_build.formats.plan import (
 )
 from netra_build.formats.profiles import Profile, choose_profile, load_profiles
 from netra_build.formats.vocabulary import EXECUTE_FALLBACK, FORMAT_LAYOUT
-from netra_build.plan.arguments import Argument, fixed_arguments, kernarg_problem
 from netra_build.plan.dataflow import (
+    Argument,
     attribute_fields,
     buffer_requests,
     dependencies,
+    fixed_arguments,
+    kernarg_problem,
     operation_place,
 )
 from netra_build.plan.fixed import FixedSelector, read_request

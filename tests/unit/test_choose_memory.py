@@ -33,7 +33,7 @@ def dumb_first_fit(requests: list[BufferRequest]) -> dict[str, int]:
 
 def assert_apart(plan: MemoryPlan) -> None:
     """Check that no two buffers share a byte while both live."""
-    items = [(b.request, b.offset) for b in plan.buffers if b.offset is not None]
+    items = [(b.request, b.offset) for b in plan.buffers]
     for index, (one, start) in enumerate(items):
         assert start % one.alignment == 0
         assert start + one.size <= plan.workspace_bytes
@@ -132,15 +132,14 @@ def test_the_published_examples():
     }
 
 
-def test_an_alias_takes_its_targets_offset_and_persistent_buffers_none():
+def test_an_alias_takes_its_targets_offset():
     requests = [
         BufferRequest("a", 256, 256, 0, 1),
         BufferRequest("b", 512, 256, 0, 1),
         BufferRequest("view", 100, 256, 1, 1, alias_of="b"),
-        BufferRequest("kept", 64, 256, 0, 1, persistent=True),
     ]
     plan = plan_memory(requests, "here")
-    assert plan.offset_by_name == {"a": 0, "b": 256, "view": 256, "kept": None}
+    assert plan.offset_by_name == {"a": 0, "b": 256, "view": 256}
     assert plan.workspace_bytes == 768
 
 
@@ -158,13 +157,6 @@ BAD = [
     ),
     (
         [BufferRequest("a", 2, 1, 0, 0, alias_of="b"), BufferRequest("b", 1, 1, 0, 0)],
-        'memory buffer "a" is an illegal alias',
-    ),
-    (
-        [
-            BufferRequest("a", 1, 1, 0, 0, alias_of="b"),
-            BufferRequest("b", 1, 1, 0, 0, persistent=True),
-        ],
         'memory buffer "a" is an illegal alias',
     ),
     (

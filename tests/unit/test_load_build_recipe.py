@@ -8,11 +8,12 @@ import yaml
 from netra_build.core.errors import BadInput
 from netra_build.formats import yaml_text
 from netra_build.formats.build_recipe import (
+    ArtifactRecipe,
     EngineRecipe,
+    MemberRecipe,
     ObjectsRecipe,
     read_recipe,
 )
-from netra_build.formats.deployment import ArtifactRecipe, MemberRecipe
 
 ENGINE = """\
 # what it is for

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from netra_build.asm.source.blocks import shared_text
 from netra_build.asm.source.closure import Closure, flatten, include_closure, prune_macros
+from netra_build.asm.source.lexer import shared_text
 from netra_build.core.canonical_json import stable_hash
 from netra_build.core.errors import BadInput, Refused, nearest_hint
 from netra_build.formats.catalogs.tactic import Catalog, FixedTactic

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from netra_build.asm.objects.code_object import read_code_object
-from netra_build.asm.objects.disassembly import parse_disassembly
+from netra_build.asm.objects.listings import parse_disassembly
 from netra_build.build.graph.actions import Inputs, Outputs, Parameters, Stage
 from netra_build.checkasm.hazards.checker import check_code_object, has_errors
 from netra_build.checkasm.hazards.conformity import Fact, all_facts

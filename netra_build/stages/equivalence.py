@@ -13,7 +13,7 @@ from netra_build.asm.objects.code_object import (
     kernel_and_metadata,
     read_code_object,
 )
-from netra_build.asm.objects.disassembly import Instruction, difference_lines, parse_disassembly
+from netra_build.asm.objects.listings import Instruction, difference_lines, parse_disassembly
 from netra_build.asm.objects.metadata import KernelMetadata, normalised, resources
 from netra_build.build.graph.actions import Inputs, Outputs, Parameters, Stage
 from netra_build.core.canonical_json import Json, canonical_bytes

@@ -6,8 +6,8 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from netra_build.asm.objects.code_object import CodeObject, kernel_and_metadata, read_code_object
+from netra_build.asm.objects.listings import notes_text
 from netra_build.asm.objects.metadata import resources
-from netra_build.asm.objects.notes_text import notes_text
 from netra_build.build.graph.actions import Inputs, Outputs, Parameters, Stage
 from netra_build.core.canonical_json import Json, canonical_bytes
 from netra_build.core.digests import sha256_hex

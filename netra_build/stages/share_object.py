@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from netra_build.asm.objects.rename import rename_symbols
-from netra_build.asm.source.blocks import shared_text
+from netra_build.asm.source.lexer import shared_text
 from netra_build.build.graph.actions import Inputs, Outputs, Parameters, Stage
 from netra_build.core.errors import Refused
 

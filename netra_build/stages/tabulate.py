@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from netra_build.asm.objects.disassembly import difference_lines
+from netra_build.asm.objects.listings import difference_lines
 from netra_build.build.graph.actions import Inputs, Outputs, Parameters, Stage
 from netra_build.core.canonical_json import Json, parse_object, pretty_bytes
 from netra_build.core.terminal import table_text

@@ -13,9 +13,8 @@ import pytest
 from published_gaps import guard_requirements, published_gaps
 
 from netra_build.asm.objects.code_object import read_code_object
-from netra_build.asm.objects.disassembly import parse_disassembly
 from netra_build.asm.objects.elf import is_whole
-from netra_build.asm.objects.notes_text import notes_text
+from netra_build.asm.objects.listings import notes_text, parse_disassembly
 from netra_build.asm.objects.rename import rename_symbols
 from netra_build.asm.objects.rewrite import rewrite, strip
 from netra_build.asm.source.closure import Closure, flatten, include_closure

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from netra_build.asm.objects.code_object import read_code_object
-from netra_build.asm.objects.disassembly import parse_disassembly
+from netra_build.asm.objects.listings import parse_disassembly
 from netra_build.asm.tools.toolchain import Toolchain
 from netra_build.checkasm.hazards.checker import check_code_object
 from netra_build.checkasm.hazards.findings import Finding

@@ -15,7 +15,7 @@ import pytest
 from hazard_cases import ADD, DPP, LOAD, MX, Case, X, all_cases, v
 
 from netra_build.asm.objects.code_object import Kernel, read_code_object
-from netra_build.asm.objects.disassembly import Disassembly, parse_disassembly
+from netra_build.asm.objects.listings import Disassembly, parse_disassembly
 from netra_build.asm.tools.toolchain import Toolchain
 from netra_build.checkasm.hazards.flow import build_flow
 from netra_build.checkasm.hazards.hazard_table import ROWS

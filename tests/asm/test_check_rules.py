@@ -9,7 +9,7 @@ import pytest
 from rule_cases import Unit, all_pairs
 
 from netra_build.asm.objects.code_object import read_code_object
-from netra_build.asm.objects.disassembly import parse_disassembly
+from netra_build.asm.objects.listings import parse_disassembly
 from netra_build.asm.tools.toolchain import Toolchain
 from netra_build.checkasm.hazards.checker import check_code_object
 from netra_build.checkasm.hazards.findings import RULE_BY_ID, Finding

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from netra_build.asm.objects.disassembly import parse_disassembly
+from netra_build.asm.objects.listings import parse_disassembly
 from netra_build.asm.tools.toolchain import Toolchain
 
 TEMPLATES = "kernels/gfx950/templates"

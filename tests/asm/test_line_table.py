@@ -12,7 +12,7 @@ import pytest
 from elftools.elf.elffile import ELFFile
 
 from netra_build import requests
-from netra_build.asm.objects.disassembly import parse_disassembly
+from netra_build.asm.objects.listings import parse_disassembly
 from netra_build.asm.source.line_table import with_line_table
 from netra_build.asm.tools.toolchain import Toolchain
 from netra_build.core.disk import RealDisk

@@ -9,7 +9,7 @@ import pytest
 from primitive_listings import LISTINGS
 
 from netra_build.asm.objects.code_object import CodeObject, read_code_object
-from netra_build.asm.objects.disassembly import parse_disassembly
+from netra_build.asm.objects.listings import parse_disassembly
 from netra_build.asm.tools.programs import AssemblyFailed
 from netra_build.asm.tools.toolchain import Toolchain
 

@@ -11,7 +11,7 @@ from shared_code_library import OPERATIONS, TEMPLATE, make_library
 
 from netra_build import requests
 from netra_build.asm.objects.rewrite import strip
-from netra_build.asm.source.blocks import shared_text
+from netra_build.asm.source.lexer import shared_text
 from netra_build.build.graph.actions import Root
 from netra_build.build.run.execution import Execution, Folders
 from netra_build.build.run.executor import run_graph

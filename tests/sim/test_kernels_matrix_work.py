@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from netra_build.asm.objects.code_object import read_code_object
-from netra_build.asm.objects.disassembly import parse_disassembly
+from netra_build.asm.objects.listings import parse_disassembly
 from netra_build.checkasm.hazards.kernel_statistics import matrix_counts
 from netra_build.checkasm.model.launch import Options, prepare
 from netra_build.checkasm.numerics.suite import scenario

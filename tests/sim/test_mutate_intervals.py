@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from netra_build.asm.objects.code_object import read_code_object
-from netra_build.asm.objects.disassembly import parse_disassembly
+from netra_build.asm.objects.listings import parse_disassembly
 from netra_build.checkasm.hazards.flow import build_flow
 from netra_build.checkasm.mutate.intervals import ANYTHING, Bounds, Value, scalar_steps
 from netra_build.checkasm.mutate.mutant import read_unit

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from netra_build.asm.objects.code_object import read_code_object
-from netra_build.asm.objects.disassembly import parse_disassembly
+from netra_build.asm.objects.listings import parse_disassembly
 from netra_build.checkasm.model.launch import Options, prepare
 from netra_build.checkasm.numerics.suite import scenario
 from netra_build.checkasm.numerics.tactics.moe import down_reduce

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from netra_build.asm.objects.disassembly import Instruction, Label, parse_disassembly
+from netra_build.asm.objects.listings import Instruction, Label, parse_disassembly
 from netra_build.core.errors import BadInput
 
 SAMPLE = Path(__file__).parent / "asm_samples" / "two_kernels.dis"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from netra_build.asm.objects.code_object import read_code_object
-from netra_build.asm.objects.notes_text import document_text, notes_text
+from netra_build.asm.objects.listings import document_text, notes_text
 from netra_build.core.errors import BadInput
 
 SAMPLES = Path(__file__).parent / "asm_samples"

@@ -6,7 +6,7 @@ import pytest
 
 from netra_build.asm.objects.code_object import Kernel
 from netra_build.asm.objects.descriptor import read_descriptor
-from netra_build.asm.objects.disassembly import Disassembly, Instruction
+from netra_build.asm.objects.listings import Disassembly, Instruction
 from netra_build.checkasm.hazards.flow import (
     BudgetExceeded,
     Flow,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from netra_build.asm.objects.disassembly import Instruction
+from netra_build.asm.objects.listings import Instruction
 from netra_build.checkasm.hazards.findings import (
     RULE_BY_ID,
     RULES,

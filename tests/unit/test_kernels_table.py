@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from netra_build.asm.objects.disassembly import parse_disassembly
+from netra_build.asm.objects.listings import parse_disassembly
 from netra_build.checkasm.hazards.effects import transfer_bytes
 from netra_build.checkasm.hazards.kernel_statistics import (
     code_of,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from netra_build.asm.objects.disassembly import Instruction
+from netra_build.asm.objects.listings import Instruction
 from netra_build.checkasm.model.operands import Decoded, Operand, Unsupported, decode, scalar_name
 
 

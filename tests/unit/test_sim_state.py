@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from netra_build.asm.objects.disassembly import Instruction
+from netra_build.asm.objects.listings import Instruction
 from netra_build.checkasm.hazards.effects import known_mnemonics
 from netra_build.checkasm.model.arrays import lanes_from_masks, masks_from_lanes
 from netra_build.checkasm.model.findings import Collector, Finding

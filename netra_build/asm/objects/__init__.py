@@ -11,10 +11,9 @@ In reading order:
     The note that lists kernels, arguments and sizes, and the resources that records name.
 ``code_object``
     All of it as one record: sections, symbols, and each kernel with descriptor, code and metadata.
-``notes_text``
-    What ``llvm-readobj --notes`` prints of an object, without that program.
-``disassembly``
-    What ``llvm-objdump --disassemble`` prints, as records, and where two objects differ, as lines.
+``listings``
+    What ``llvm-objdump --disassemble`` prints, as records; what ``llvm-readobj --notes`` prints,
+    without that program; and where two objects differ, as lines.
 ``rewrite``
     Linked objects as ``llvm-objcopy`` writes them: stripped of what no loader reads, or with string
     tables in its order. The layout of what is written stands here.

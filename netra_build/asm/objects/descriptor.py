@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import struct
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,91 +26,36 @@ class Field:
     width: int
 
 
-def _fields_at(byte: int, *parts: tuple[str, int]) -> tuple[Field, ...]:
-    """Lay consecutive fields of the given widths (bits) from ``byte`` on."""
-    bit = byte * 8
-    result = []
-    for name, width in parts:
-        result.append(Field(name, bit, width))
-        bit += width
-    return tuple(result)
+_LAYOUT = """
+0   group_segment_fixed_size:32 private_segment_fixed_size:32 kernarg_size:32 reserved_12:32
+16  entry_byte_offset:64 reserved_24:160
+44  accum_offset_granules:6 reserved_rsrc3_6:10 tg_split:1 reserved_rsrc3_17:15
+48  vgpr_granules:6 sgpr_granules:4 priority:2 float_round_mode_32:2 float_round_mode_16_64:2
+    float_denorm_mode_32:2 float_denorm_mode_16_64:2 privileged:1 dx10_clamp:1 debug_mode:1
+    ieee_mode:1 bulky:1 cdbg_user:1 fp16_overflow:1 reserved_rsrc1_27:5
+52  enable_private_segment:1 user_sgpr_count:5 trap_handler:1 workgroup_id_x:1 workgroup_id_y:1
+    workgroup_id_z:1 workgroup_info:1 workitem_id_mode:2 exception_address_watch:1
+    exception_memory:1 lds_granules:9 exception_fp_invalid:1 exception_fp_denorm_source:1
+    exception_fp_divide_by_zero:1 exception_fp_overflow:1 exception_fp_underflow:1
+    exception_fp_inexact:1 exception_int_divide_by_zero:1 reserved_rsrc2_31:1
+56  user_sgpr_private_segment_buffer:1 user_sgpr_dispatch_ptr:1 user_sgpr_queue_ptr:1
+    user_sgpr_kernarg_segment_ptr:1 user_sgpr_dispatch_id:1 user_sgpr_flat_scratch_init:1
+    user_sgpr_private_segment_size:1 reserved_properties_7:3 wavefront_size32:1
+    uses_dynamic_stack:1 reserved_properties_12:4 kernarg_preload_length:7
+    kernarg_preload_offset:9
+60  reserved_60:32
+"""
+"""The fields with their widths in bits; a number says at which byte a line begins."""
 
 
-FIELDS: tuple[Field, ...] = (
-    *_fields_at(
-        0,
-        ("group_segment_fixed_size", 32),
-        ("private_segment_fixed_size", 32),
-        ("kernarg_size", 32),
-        ("reserved_12", 32),
-        ("entry_byte_offset", 64),
-        ("reserved_24", 160),
-    ),
-    *_fields_at(
-        44,
-        ("accum_offset_granules", 6),
-        ("reserved_rsrc3_6", 10),
-        ("tg_split", 1),
-        ("reserved_rsrc3_17", 15),
-    ),
-    *_fields_at(
-        48,
-        ("vgpr_granules", 6),
-        ("sgpr_granules", 4),
-        ("priority", 2),
-        ("float_round_mode_32", 2),
-        ("float_round_mode_16_64", 2),
-        ("float_denorm_mode_32", 2),
-        ("float_denorm_mode_16_64", 2),
-        ("privileged", 1),
-        ("dx10_clamp", 1),
-        ("debug_mode", 1),
-        ("ieee_mode", 1),
-        ("bulky", 1),
-        ("cdbg_user", 1),
-        ("fp16_overflow", 1),
-        ("reserved_rsrc1_27", 5),
-    ),
-    *_fields_at(
-        52,
-        ("enable_private_segment", 1),
-        ("user_sgpr_count", 5),
-        ("trap_handler", 1),
-        ("workgroup_id_x", 1),
-        ("workgroup_id_y", 1),
-        ("workgroup_id_z", 1),
-        ("workgroup_info", 1),
-        ("workitem_id_mode", 2),
-        ("exception_address_watch", 1),
-        ("exception_memory", 1),
-        ("lds_granules", 9),
-        ("exception_fp_invalid", 1),
-        ("exception_fp_denorm_source", 1),
-        ("exception_fp_divide_by_zero", 1),
-        ("exception_fp_overflow", 1),
-        ("exception_fp_underflow", 1),
-        ("exception_fp_inexact", 1),
-        ("exception_int_divide_by_zero", 1),
-        ("reserved_rsrc2_31", 1),
-    ),
-    *_fields_at(
-        56,
-        ("user_sgpr_private_segment_buffer", 1),
-        ("user_sgpr_dispatch_ptr", 1),
-        ("user_sgpr_queue_ptr", 1),
-        ("user_sgpr_kernarg_segment_ptr", 1),
-        ("user_sgpr_dispatch_id", 1),
-        ("user_sgpr_flat_scratch_init", 1),
-        ("user_sgpr_private_segment_size", 1),
-        ("reserved_properties_7", 3),
-        ("wavefront_size32", 1),
-        ("uses_dynamic_stack", 1),
-        ("reserved_properties_12", 4),
-        ("kernarg_preload_length", 7),
-        ("kernarg_preload_offset", 9),
-        ("reserved_60", 32),
-    ),
-)
+def _fields(layout: str) -> Iterator[Field]:
+    bit = 0
+    for name, width in re.findall(r"(\w+):(\d+)", layout):
+        yield Field(name, bit, int(width))
+        bit += int(width)
+
+
+FIELDS = tuple(_fields(_LAYOUT))
 """Every bit of the descriptor, in order and without gaps; reserved runs are fields of their own."""
 
 _MASKS = tuple((field.name, field.bit, (1 << field.width) - 1) for field in FIELDS)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from dataclasses import dataclass, fields
+from typing import Any
 
 import msgpack
 
@@ -19,8 +19,6 @@ MAX_METADATA_BYTES = 4 * 1024 * 1024
 MAX_ENTRIES = 8192
 MAX_DEPTH = 16
 WAVE_SIZE = 64
-
-Found = TypeVar("Found")
 
 _PLAIN_KINDS = frozenset({str, int, bool, type(None)})
 _KINDS = _PLAIN_KINDS | {float, dict, list}
@@ -70,6 +68,19 @@ class KernelMetadata:
     vgpr_spill_count: int | None = None
     uses_dynamic_stack: bool | None = None
     required_workgroup_size: tuple[int, ...] | None = None
+
+
+_PLAIN_FIELDS = {int: "a natural number", str: "a string", bool: "a boolean"}
+_FIELDS: dict[type, tuple[tuple[str, type, bool], ...]] = {
+    record: tuple(
+        (field.name, kind, "None" not in str(field.type))
+        for field in fields(record)
+        for kind in _PLAIN_FIELDS
+        if str(field.type).removesuffix(" | None") == kind.__name__
+    )
+    for record in (KernelMetadata, ArgumentMetadata)
+}
+"""The fields of each record that are read as they are: name, type, and whether they are needed."""
 
 
 def split_notes(section: bytes, location: str) -> Iterator[Note]:
@@ -196,91 +207,49 @@ def _refuse_odd_values(value: Any, depth: int) -> None:
             raise _Unusable(f"is nested deeper than {MAX_DEPTH} levels")
 
 
-class _Entry:
-    """Typed access to one map of the note, with its place for messages."""
-
-    def __init__(self, value: Json, location: str) -> None:
-        if not isinstance(value, dict):
-            raise BadInput("metadata entry is not a map", location=location)
-        self.value = value
-        self.location = location
-
-    def natural(self, key: str) -> int:
-        return self._required(key, self.optional_natural(key))
-
-    def optional_natural(self, key: str) -> int | None:
-        found = self._optional(key, int, "a natural number")
-        if found is not None and found < 0:
-            raise BadInput(f'metadata key "{key}" is not a natural number', location=self.location)
-        return found
-
-    def text(self, key: str) -> str:
-        return self._required(key, self.optional_text(key))
-
-    def optional_text(self, key: str) -> str | None:
-        return self._optional(key, str, "a string")
-
-    def optional_flag(self, key: str) -> bool | None:
-        return self._optional(key, bool, "a boolean")
-
-    def entries(self, key: str) -> list[Json]:
-        found = self.value.get(key, [])
-        if not isinstance(found, list):
-            raise BadInput(f'metadata key "{key}" is not a list', location=self.location)
-        return found
-
-    def _optional(self, key: str, kind: type[Found], what: str) -> Found | None:
-        found = self.value.get(key)
-        if found is not None and type(found) is not kind:
-            raise BadInput(f'metadata key "{key}" is not {what}', location=self.location)
-        return found
-
-    def _required(self, key: str, found: Found | None) -> Found:
-        if found is None:
-            raise BadInput(f'metadata key "{key}" is missing', location=self.location)
-        return found
-
-
 def _read_kernel(value: Json, location: str) -> KernelMetadata:
-    entry = _Entry(value, location)
-    sizes = entry.entries(".reqd_workgroup_size")
+    entry = _map(value, location)
+    sizes, arguments = (_list(entry, key, location) for key in (".reqd_workgroup_size", ".args"))
     if any(isinstance(size, bool) or not isinstance(size, int) for size in sizes):
         raise BadInput(
             'metadata key ".reqd_workgroup_size" holds a value that is no integer',
             location=location,
         )
+    places = [f"{location}/.args/{index}" for index in range(len(arguments))]
     return KernelMetadata(
-        name=entry.text(".name"),
-        symbol=entry.text(".symbol"),
-        arguments=tuple(
-            _read_argument(argument, f"{location}/.args/{index}")
-            for index, argument in enumerate(entry.entries(".args"))
-        ),
-        kernarg_segment_size=entry.natural(".kernarg_segment_size"),
-        kernarg_segment_align=entry.natural(".kernarg_segment_align"),
-        group_segment_fixed_size=entry.natural(".group_segment_fixed_size"),
-        private_segment_fixed_size=entry.natural(".private_segment_fixed_size"),
-        wavefront_size=entry.natural(".wavefront_size"),
-        sgpr_count=entry.natural(".sgpr_count"),
-        vgpr_count=entry.natural(".vgpr_count"),
-        max_flat_workgroup_size=entry.natural(".max_flat_workgroup_size"),
-        agpr_count=entry.optional_natural(".agpr_count"),
-        sgpr_spill_count=entry.optional_natural(".sgpr_spill_count"),
-        vgpr_spill_count=entry.optional_natural(".vgpr_spill_count"),
-        uses_dynamic_stack=entry.optional_flag(".uses_dynamic_stack"),
+        **_values(KernelMetadata, entry, location),
+        arguments=tuple(map(_read_argument, arguments, places)),
         required_workgroup_size=tuple(sizes) or None,
     )
 
 
 def _read_argument(value: Json, location: str) -> ArgumentMetadata:
-    entry = _Entry(value, location)
-    return ArgumentMetadata(
-        offset=entry.natural(".offset"),
-        size=entry.natural(".size"),
-        value_kind=entry.text(".value_kind"),
-        name=entry.optional_text(".name"),
-        type_name=entry.optional_text(".type_name"),
-        address_space=entry.optional_text(".address_space"),
-        access=entry.optional_text(".access"),
-        actual_access=entry.optional_text(".actual_access"),
-    )
+    return ArgumentMetadata(**_values(ArgumentMetadata, _map(value, location), location))
+
+
+def _values(record: type, entry: dict[str, Json], location: str) -> dict[str, Any]:
+    """Return the plain fields of a record, each from the key of its name."""
+    found = {}
+    for name, kind, is_required in _FIELDS[record]:
+        key, value = f".{name}", entry.get(f".{name}")
+        if value is not None and (
+            type(value) is not kind or (isinstance(value, int) and value < 0)
+        ):
+            raise BadInput(f'metadata key "{key}" is not {_PLAIN_FIELDS[kind]}', location=location)
+        if value is None and is_required:
+            raise BadInput(f'metadata key "{key}" is missing', location=location)
+        found[name] = value
+    return found
+
+
+def _map(value: Json, location: str) -> dict[str, Json]:
+    if not isinstance(value, dict):
+        raise BadInput("metadata entry is not a map", location=location)
+    return value
+
+
+def _list(entry: dict[str, Json], key: str, location: str) -> list[Json]:
+    found = entry.get(key, [])
+    if not isinstance(found, list):
+        raise BadInput(f'metadata key "{key}" is not a list', location=location)
+    return found

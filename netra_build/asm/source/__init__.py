@@ -6,13 +6,12 @@ In reading order:
     The lines of a text, comments and joined lines, and what one statement is: kind, name and
     canonical text.
 ``lexer``
-    A whole text as statements, in one pass, when the macros of other files are known.
+    A whole text as statements, in one pass, when the macros of other files are known. Statements as
+    blocks: each macro's definition is one, macros that nothing reaches are found by the words of
+    the rest, and units that differ in names only give one shared text.
 ``include_rules``
     What is certain from the text alone: includes and include guards. Everything that could read a
     file in another way is refused.
-``blocks``
-    Text by its words: each macro's definition is a block, macros that nothing reaches are found by
-    the words of the rest, and units that differ in names only give one shared text.
 ``source_file``
     One file with all that is made of it, each made once and held as long as there is room.
 ``includes``

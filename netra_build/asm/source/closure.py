@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from netra_build.asm.source.blocks import Block, macro_blocks
 from netra_build.asm.source.include_rules import Include
 from netra_build.asm.source.includes import (
     Reader,
@@ -15,7 +14,7 @@ from netra_build.asm.source.includes import (
     source_closure_sha256,
     walk_includes,
 )
-from netra_build.asm.source.lexer import lex
+from netra_build.asm.source.lexer import Block, lex, macro_blocks
 from netra_build.asm.source.source_file import (
     INCLUDED,
     Piece,
@@ -259,7 +258,8 @@ def _reached(macros: set[str], blocks: Iterable[Block]) -> set[str]:
     reached: set[str] = set()
     patterns: set[re.Pattern[str]] = set()
     for block in blocks:
-        reached |= macros & block.words
-        patterns |= block.patterns
+        words, open_words = block.words
+        reached |= macros & words
+        patterns |= open_words
     left = macros - reached
     return reached | {macro for macro in left if any(p.fullmatch(macro) for p in patterns)}

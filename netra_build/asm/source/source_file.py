@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
-from netra_build.asm.source.blocks import Block, macro_blocks
 from netra_build.asm.source.include_rules import SETTERS, GuardSpan, Include, verify
 from netra_build.asm.source.includes import published_includes
-from netra_build.asm.source.lexer import lex
+from netra_build.asm.source.lexer import PLAIN_WORD, Block, lex, macro_blocks
 from netra_build.asm.source.statement import (
     Kind,
     Statement,
@@ -41,7 +40,6 @@ _INERT = (
     ".pushsection",
     *(".byte", ".short", ".long", ".quad", ".ascii", ".asciz", ".string", ".uleb", ".sleb"),
 )
-_WORD = re.compile(r"[A-Za-z0-9_.$@?]+")
 _DEBUG_SECTION = re.compile(r'"?\.debug')
 
 
@@ -152,7 +150,7 @@ def _scan(name: str, data: bytes) -> Scan:
     lines = decode_source(data, name)
     text = "\n".join(lines)
     includes = tuple(published_includes(text)) if ".include" in text else ()
-    return Scan(includes, macro_names(lines), frozenset(_WORD.findall(text)))
+    return Scan(includes, macro_names(lines), frozenset(PLAIN_WORD.findall(text)))
 
 
 def computed_text(statements: Sequence[Statement], includes: frozenset[int]) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from netra_build.asm.objects.code_object import CodeObject, Kernel
-from netra_build.asm.objects.disassembly import Disassembly
+from netra_build.asm.objects.listings import Disassembly
 from netra_build.checkasm.hazards.findings import ERROR, Finding, make_finding, sort_findings
 from netra_build.checkasm.hazards.flow import BudgetExceeded, Flow, build_flow
 from netra_build.checkasm.hazards.hazards import check_hazards, matrix_sources

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from netra_build.asm.objects.disassembly import Instruction
+from netra_build.asm.objects.listings import Instruction
 from netra_build.checkasm.hazards.instruction_table import FAMILIES_BY_KIND, Family
 from netra_build.checkasm.hazards.registers import (
     EXEC_MASK,

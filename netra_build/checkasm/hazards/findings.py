@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
-from netra_build.asm.objects.disassembly import Instruction
+from netra_build.asm.objects.listings import Instruction
 from netra_build.core.canonical_json import Json
 
 ERROR = "error"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from netra_build.asm.objects.code_object import Kernel
-from netra_build.asm.objects.disassembly import Disassembly, Instruction
+from netra_build.asm.objects.listings import Disassembly, Instruction
 from netra_build.checkasm.hazards.effects import Effects, decode_effects
 from netra_build.checkasm.hazards.findings import Finding, make_finding
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from netra_build.asm.objects.disassembly import Disassembly, Instruction
+from netra_build.asm.objects.listings import Disassembly, Instruction
 from netra_build.checkasm.hazards.effects import decode_effects, transfer_bytes
 from netra_build.checkasm.hazards.registers import EXEC_MASK, numbers
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from netra_build.asm.objects.disassembly import Instruction
+from netra_build.asm.objects.listings import Instruction
 from netra_build.checkasm.hazards.effects import Effects
 from netra_build.checkasm.hazards.findings import Finding, make_finding
 from netra_build.checkasm.hazards.flow import Block, Flow, run_forward, union_of_ages

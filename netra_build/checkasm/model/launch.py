@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from netra_build.asm.objects.code_object import CodeObject, Kernel, read_code_object
-from netra_build.asm.objects.disassembly import parse_disassembly
+from netra_build.asm.objects.listings import parse_disassembly
 from netra_build.asm.objects.metadata import KernelMetadata
 from netra_build.checkasm.model.arguments import Arguments, Geometry, Kernargs, build_kernargs
 from netra_build.checkasm.model.arith.transcendental import APPROXIMATE

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from netra_build.asm.objects.disassembly import Instruction
+from netra_build.asm.objects.listings import Instruction
 from netra_build.checkasm.model.batch import Batch
 from netra_build.checkasm.model.findings import (
     DIVERGENT_BARRIER,

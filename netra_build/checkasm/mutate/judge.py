@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from netra_build.asm.objects.code_object import CodeObject, read_code_object
-from netra_build.asm.objects.disassembly import Disassembly, parse_disassembly
+from netra_build.asm.objects.listings import Disassembly, parse_disassembly
 from netra_build.asm.tools.toolchain import Toolchain
 from netra_build.checkasm.hazards.checker import check_code_object
 from netra_build.checkasm.hazards.conformity import all_facts

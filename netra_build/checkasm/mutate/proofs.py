@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from netra_build.asm.objects.code_object import CodeObject, Kernel
-from netra_build.asm.objects.disassembly import Disassembly
+from netra_build.asm.objects.listings import Disassembly
 from netra_build.checkasm.hazards.effects import Effects
 from netra_build.checkasm.hazards.flow import Block, Flow, build_flow, run_forward, union_of_ages
 from netra_build.checkasm.hazards.waits import (

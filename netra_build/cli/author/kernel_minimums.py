@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from netra_build.asm.objects.disassembly import Disassembly
+from netra_build.asm.objects.listings import Disassembly
 from netra_build.checkasm.hazards.kernel_statistics import matrix_counts
 from netra_build.core.errors import BadInput
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from statistics import median
 
 from netra_build.asm.objects.code_object import kernel_and_metadata, read_code_object
-from netra_build.asm.objects.disassembly import Disassembly, parse_disassembly
+from netra_build.asm.objects.listings import Disassembly, parse_disassembly
 from netra_build.asm.objects.metadata import KernelMetadata
 from netra_build.asm.tools.toolchain import Toolchain
 from netra_build.build.graph.actions import Graph, Root, check_graph

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from netra_build import __version__
 from netra_build.asm.objects.code_object import read_code_object
-from netra_build.asm.objects.disassembly import parse_disassembly
+from netra_build.asm.objects.listings import parse_disassembly
 from netra_build.checkasm.hazards.checker import MACH_BY_TARGET, check_code_object, has_errors
 from netra_build.checkasm.hazards.findings import json_report, sarif_report, text_report
 from netra_build.cli.options import Command, add_toolchain

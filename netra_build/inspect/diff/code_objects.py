@@ -6,8 +6,8 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 from netra_build.asm.objects.code_object import CodeObject, Kernel, read_code_object
-from netra_build.asm.objects.disassembly import Disassembly, Instruction, parse_disassembly
 from netra_build.asm.objects.elf import Section
+from netra_build.asm.objects.listings import Disassembly, Instruction, parse_disassembly
 from netra_build.checkasm.hazards.effects import find_form
 from netra_build.checkasm.hazards.flow import branch_target, kernel_instructions
 from netra_build.core.canonical_json import Json

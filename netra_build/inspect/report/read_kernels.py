@@ -13,7 +13,7 @@ from netra_build.asm.objects.code_object import (
     kernel_and_metadata,
     read_code_object,
 )
-from netra_build.asm.objects.disassembly import Disassembly, parse_disassembly
+from netra_build.asm.objects.listings import Disassembly, parse_disassembly
 from netra_build.checkasm.hazards.flow import kernel_instructions
 from netra_build.checkasm.hazards.kernel_statistics import code_of, instruction_mix, waves_per_simd
 from netra_build.core.canonical_json import parse_object

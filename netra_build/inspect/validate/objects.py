@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from netra_build.asm.objects.code_object import CodeObject, read_code_object
-from netra_build.asm.objects.notes_text import notes_text
+from netra_build.asm.objects.listings import notes_text
 from netra_build.asm.objects.rewrite import strip
 from netra_build.asm.source.closure import computational_identity, include_closure
 from netra_build.asm.tools.programs import AssemblyFailed

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from netra_build.asm.objects.disassembly import Instruction
+from netra_build.asm.objects.listings import Instruction
 from netra_build.checkasm.model.group import Group, Outcome, Run
 from netra_build.checkasm.model.isa import (  # noqa: F401 - importing fills the table
     control,

@@ -1,10 +1,16 @@
-"""The text that ``llvm-readobj --notes`` prints for a code object, made without that program."""
+"""What LLVM's programs print of a code object: the listing, read as records, and the notes.
+
+``llvm-objdump --disassemble`` gives instructions with addresses and encoded words, and labels. What
+``llvm-readobj --notes`` prints is made here without that program. And the lines that show where
+two code objects differ.
+"""
 
 from __future__ import annotations
 
 import re
 import struct
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 from netra_build.asm.objects.code_object import CodeObject
@@ -12,6 +18,10 @@ from netra_build.asm.objects.elf import Section
 from netra_build.asm.objects.metadata import NOTE_TYPE, Note, decode_metadata, split_notes
 from netra_build.core.canonical_json import Json
 from netra_build.core.errors import BadInput
+
+_LABEL = re.compile(r"([0-9a-f]{8,16}) <([^<>]*)>:")
+_CODE = re.compile(r" ([0-9A-F]{8,16}):((?: [0-9A-F]{8})+)(?: <([^<>]*)>)?(?: ; [^<>]*)?\s*")
+"""Behind the words: the target of a branch, or the disassembler's own remark on odd registers."""
 
 KEY_COLUMNS = 16
 MAX_KNOWN = 64
@@ -59,23 +69,91 @@ _INDICATORS = frozenset("-?:\\,[]{}#&*!|>'\"%@`")
 _BLANKS = " \t\n\v\f\r"
 _SAFE = re.compile(r"[A-Za-z0-9_\-^., \t]*")
 _NEEDS_ESCAPES = re.compile(r"[^\t -~]")
-_ESCAPES = {
-    "\\": "\\\\",
-    '"': '\\"',
-    "\0": "\\0",
-    "\a": "\\a",
-    "\b": "\\b",
-    "\t": "\\t",
-    "\n": "\\n",
-    "\v": "\\v",
-    "\f": "\\f",
-    "\r": "\\r",
-    "\x1b": "\\e",
-    "\x85": "\\N",
-    "\xa0": "\\_",
-    "\u2028": "\\L",
-    "\u2029": "\\P",
-}
+_ESCAPES = dict(zip('\\"\0\a\b\t\n\v\f\r\x1b\x85\xa0\u2028\u2029', '\\"0abtnvfreN_LP', strict=True))
+"""What follows the backslash that stands for a character."""
+
+_SIDES = "golden", "generated"
+_DIFFERENCES = (
+    ("text", "first differing instruction, number {index}:"),
+    ("descriptor", "descriptor field {field}:"),
+    ("metadata", "metadata {path}:"),
+)
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """One instruction. ``address`` and ``size_bytes`` are bytes, ``words`` are encoded dwords."""
+
+    address: int
+    mnemonic: str
+    operands: str
+    words: tuple[int, ...]
+    size_bytes: int
+    text: str
+    """Mnemonic and operands as printed."""
+    branch_target: str = ""
+    """``SYMBOL+0xOFFSET`` that the disassembler prints behind a branch, else empty."""
+
+
+@dataclass(frozen=True)
+class Label:
+    """A symbol at an address of the text section."""
+
+    name: str
+    address: int
+
+
+@dataclass(frozen=True)
+class Disassembly:
+    """All instructions and labels in order of address, as the disassembler printed them."""
+
+    instructions: tuple[Instruction, ...]
+    labels: tuple[Label, ...]
+
+
+def parse_disassembly(text: str, location: str = "disassembly") -> Disassembly:
+    """Read what ``llvm-objdump --disassemble`` prints; ``BadInput`` names an unreadable line.
+
+    Runs of zero words that the disassembler abbreviates to ``...`` give no instruction.
+    """
+    instructions: list[Instruction] = []
+    labels: list[Label] = []
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.startswith("\t") and line.strip() != "...":
+            instructions.append(_instruction(line, f"{location}:{number}"))
+        elif match := _LABEL.fullmatch(line):
+            labels.append(Label(match[2], int(match[1], 16)))
+    return Disassembly(tuple(instructions), tuple(labels))
+
+
+def _instruction(line: str, location: str) -> Instruction:
+    head, separator, tail = line.rpartition("//")
+    match = _CODE.fullmatch(tail) if separator else None
+    statement = head.strip()
+    if match is None or not statement:
+        raise BadInput("line is no instruction", location=location)
+    words = tuple(int(word, 16) for word in match[2].split())
+    mnemonic, _, operands = statement.partition(" ")
+    return Instruction(
+        address=int(match[1], 16),
+        mnemonic=mnemonic,
+        operands=operands.strip(),
+        words=words,
+        size_bytes=4 * len(words),
+        text=statement,
+        branch_target=match[3] or "",
+    )
+
+
+def difference_lines(report: Mapping[str, Json]) -> list[str]:
+    """Return lines that show the first difference of a report side by side; none if identical."""
+    lines: list[str] = []
+    for part, title in _DIFFERENCES:
+        found = report["first_difference"][part]
+        if found is not None:
+            golden, made = (found[k] if found[k] is not None else "nothing" for k in _SIDES)
+            lines += [title.format(**found), f"  golden     {golden}", f"  generated  {made}"]
+    return lines
 
 
 def notes_text(code: CodeObject, label: str) -> str:
@@ -211,7 +289,7 @@ def _quoted(text: str, *, keep_type: bool) -> str:
 def _escaped(character: str) -> str:
     code = ord(character)
     if character in _ESCAPES:
-        return _ESCAPES[character]
+        return "\\" + _ESCAPES[character]
     if code < 0x20:
         return f"\\x{code:02X}"
     if code < 0x80 or code == SOFT_HYPHEN or character.isprintable():

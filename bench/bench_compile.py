@@ -27,7 +27,7 @@ from netra_build.core.folders import publish_folder
 from netra_build.core.processes import collector_paused
 from netra_build.formats.fields import Fields
 from netra_build.formats.library import open_library
-from netra_build.formats.models.dense import DenseDefaults, dense_attributes, expand_dense
+from netra_build.formats.models.dense import dense_attributes, expand_dense
 from netra_build.formats.models.model import load_model
 from netra_build.plan.documents import engine_files
 from netra_build.plan.plan import PlanOptions, plan_engine
@@ -120,9 +120,7 @@ def dense_parts(index: int) -> tuple[list[Record], Record]:
         "checkpoint_tensors": [f"{name}.weight"],
         "checkpoint_scale_tensors": [f"{name}.scale"],
     }
-    record = dense_attributes(
-        Fields({**DENSE, **names}, name), Fields({}, name), DenseDefaults("framework.dense")
-    )
+    record = dense_attributes(Fields({**DENSE, **names}, name), Fields({}, name), "framework.dense")
     tensors, made = expand_dense(name, record)
     return [lower(item) for item in tensors], lower(made)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from netra_build.core.canonical_json import parse_object
 from netra_build.core.digests import sha256_hex
@@ -24,8 +24,7 @@ _SYMBOL = re.compile(r"[A-Za-z_.$][A-Za-z0-9_.$]{0,254}\Z")
 LOWEST = -(2**63)
 
 
-@dataclass(frozen=True)
-class Deployment:
+class Deployment(NamedTuple):
     """The code objects of a recipe and the SHA-256 of its file."""
 
     artifacts: tuple[ArtifactRecipe, ...]

@@ -6,7 +6,7 @@ The ABI records below ``manifests/gfx950/contracts`` are the one place where ker
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from netra_build.core.canonical_json import Json
 from netra_build.formats.fields import Fields
@@ -100,8 +100,7 @@ def read_workspace(fields: Fields) -> Workspace:
     return workspace
 
 
-@dataclass(frozen=True, slots=True)
-class AbiArgument:
+class AbiArgument(NamedTuple):
     """One kernarg: offset and size in bytes; data type and shape of what a pointer points to."""
 
     name: str
@@ -119,8 +118,7 @@ class AbiArgument:
         return {"name": self.name, "kind": kind, "offset": self.offset}
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(NamedTuple):
     """The most that any launch has: work-groups in each direction, values of ``u32`` kernargs, and
     elements of integer arrays, whose least is zero."""
 
@@ -129,8 +127,7 @@ class Limits:
     elements: tuple[tuple[str, int], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class KernelAbi:
+class KernelAbi(NamedTuple):
     """The arguments in kernarg order and the grid; names stand for what a profile fixes."""
 
     tactic: str

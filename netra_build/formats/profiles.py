@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from netra_build.core.canonical_json import Json
 from netra_build.core.errors import BadInput, nearest_hint
@@ -15,8 +16,7 @@ PROFILE_KEYS = "$schema format name guards quantization tensor_parallel priority
 MAX_PRIORITY = 2**31 - 1
 
 
-@dataclass(frozen=True)
-class Guard:
+class Guard(NamedTuple):
     """Inclusive bounds of one dimension."""
 
     dimension: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
-from netra_build.core.canonical_json import Json, lower
+from netra_build.core.canonical_json import Json
 from netra_build.core.errors import BadInput, NetraError
 from netra_build.formats.contracts import FixedContract
 from netra_build.formats.fields import MAX_INTEGER, Fields, first_repeated
@@ -43,11 +43,10 @@ def operation_place(model: Model, index: int, operation: Operation) -> str:
 
 def attribute_fields(model: Model, index: int, operation: Operation) -> Fields:
     """Return the attributes of an operation for typed reading."""
-    value: Json = lower(operation.attributes)
-    if model.graph_pointer is not None:
-        pointer = f"{model.graph_pointer}/operations/{index}/attributes"
-        return Fields(value, model.location, pointer)
-    return Fields(value, f'{model.location} operation "{operation.name}"')
+    if model.graph_pointer is None:
+        return Fields(operation.attributes, operation_place(model, index, operation))
+    pointer = f"{model.graph_pointer}/operations/{index}/attributes"
+    return Fields(operation.attributes, model.location, pointer)
 
 
 def dependencies(graph: Graph) -> tuple[tuple[int, ...], ...]:

@@ -14,7 +14,7 @@ from netra_build.core.errors import BadInput
 from netra_build.formats.contracts import Contract, KernelContract
 from netra_build.formats.fields import Fields
 from netra_build.formats.launch import Launch, Workspace
-from netra_build.formats.models.dense import SHUFFLED, DenseDefaults, dense_attributes
+from netra_build.formats.models.dense import SHUFFLED, dense_attributes
 from netra_build.formats.plan import Candidate, Selection
 from netra_build.formats.profiles import Profile
 from netra_build.formats.vocabulary import (
@@ -42,7 +42,6 @@ NUMERICAL = {
     "nan_behavior": "ieee_preserve",
     "deterministic": True,
 }
-DEFAULTS = DenseDefaults(fallback="framework.aiter")
 SHAPE_KEYS = (
     "n k input_dtype weight_dtype output_dtype activation_quantization weight_quantization "
     "activation_scale_block weight_scale_block activation_layout weight_layout output_layout "
@@ -148,7 +147,7 @@ def read_dense(
     attributes: Fields, profile: Profile, location: str
 ) -> tuple[Shape, dict[str, Json]]:
     """Return the request and the full attribute record; raise ``BadInput`` without an exact m."""
-    record = dense_attributes(attributes, Fields({}, attributes.location), DEFAULTS)
+    record = dense_attributes(attributes, Fields({}, attributes.location))
     m = profile.exact_by_dimension.get("m")
     if m is None:
         raise BadInput(

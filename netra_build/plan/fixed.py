@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from netra_build.core.canonical_json import Json
 from netra_build.core.errors import BadInput, Refused, nearest_hint
@@ -29,8 +29,7 @@ OPTIONAL = (
 LOWEST = -(2**63)
 
 
-@dataclass(frozen=True)
-class FixedRequest:
+class FixedRequest(NamedTuple):
     """The attributes of a fixed kernel operation that select its tactic."""
 
     family: str

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from netra_build.core.canonical_json import Json
 from netra_build.core.errors import BadInput, NetraError
@@ -47,8 +47,7 @@ OUTSIDE = "operation is outside dense vertical slice"
 _HEX64 = re.compile(r"[0-9a-f]{64}\Z")
 
 
-@dataclass(frozen=True)
-class PlanOptions:
+class PlanOptions(NamedTuple):
     """Choices of the caller that are not in the model.
 
     ``strict`` refuses everything that the published compiler lets through. ``derive_pins`` takes

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from netra_build.build.graph.actions import Place, Root
 from netra_build.checkasm.numerics.suite import stated_tactics
@@ -20,8 +21,7 @@ PUBLISHED_SUFFIXES = {".dis": ".dis", ".text": ".text", ".metadata.txt": ".metad
 """Suffix of a published file by the suffix that engine directories give it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(NamedTuple):
     """One kernel of a code object: its instance, the kernargs it must have, its golden source.
 
     ``arguments`` are what the caller will pass, None when unknown; ``abi`` is the
@@ -169,8 +169,7 @@ class PublishedUnit(Unit):
         return self.at_home(f"{self.stem(index)}.o") if suffix == ".o" else place
 
 
-@dataclass(frozen=True)
-class EngineParts:
+class EngineParts(NamedTuple):
     """The parts of an engine directory other than its kernels.
 
     ``documents`` by file name, ``golden_objects`` that are to be copied, with what is wanted of

@@ -8,12 +8,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from netra_build.asm.objects.code_object import read_code_object
-from netra_build.asm.source.closure import include_closure
 from netra_build.asm.tools.toolchain import Toolchain
-from netra_build.build.graph.actions import Action, Graph, Place, Root, check_graph
 from netra_build.build.graph.product import refuse_unfinished
 from netra_build.build.run.executor import built_files
-from netra_build.chains import VIEWS, listing_action, read_parameters
 from netra_build.cli.options import add_library_root, add_toolchain, say_kept
 from netra_build.cli.places import library_of, toolchain_if_any, toolchain_of
 from netra_build.core.canonical_json import Json, canonical_text, parse_object
@@ -21,9 +18,9 @@ from netra_build.core.disk import Disk, RealDisk
 from netra_build.core.errors import BadInput
 from netra_build.core.processes import collector_paused
 from netra_build.formats.fields import Fields
-from netra_build.formats.launch import read_launch
 from netra_build.formats.library import Library
 from netra_build.formats.vocabulary import KIND_GOLDEN
+from netra_build.in_place import in_place_graph
 from netra_build.inspect.validate.built import check_notes
 from netra_build.inspect.validate.engine import ValidationOptions, verify_engine
 from netra_build.inspect.validate.engine_folder import (
@@ -34,12 +31,6 @@ from netra_build.inspect.validate.engine_folder import (
     stem_of,
 )
 from netra_build.plan.documents import VALIDATION_PLAN
-from netra_build.plan.instances import INCLUDES
-from netra_build.stages import read_object
-from netra_build.stages.assemble import ASSEMBLE, LINK
-from netra_build.stages.close_includes import CLOSE
-from netra_build.stages.engine_documents import EMIT
-from netra_build.stages.strip_object import LAY_OUT
 
 HELP = "check an engine directory, and build its code objects on request"
 
@@ -111,7 +102,7 @@ def build_engine(
     golden = list(_golden_operations(engine))
     for operation in golden:
         _check_golden(engine, operation)
-    graph = _graph(engine, candidates, golden)
+    graph = in_place_graph(engine, candidates, golden)
     files = built_files(graph, engine.root, find_tools())
     for candidate in candidates:
         name = f"hsaco/{candidate.text('symbol')}.hsaco"
@@ -131,69 +122,6 @@ def refuse_sealed(engine: EngineFolder) -> None:
             location=str(engine.root),
             hint="netra rebuild or scons engine= makes it anew",
         )
-
-
-def _graph(engine: EngineFolder, candidates: list[Fields], golden: list[Fields]) -> Graph:
-    """Return the graph of the code objects, whose sources and includes are in the directory."""
-    actions = [action for item in candidates for action in _kernel_actions(engine, item)]
-    actions += [action for operation in golden for action in _golden_actions(operation)]
-    status = "passed" if candidates else "not_applicable"
-    plan: dict[str, Json] = {**engine.document(VALIDATION_PLAN), "cross_assembly": status}
-    written = {"document": Place(Root.OUT, VALIDATION_PLAN)}
-    actions.append(EMIT.apply("validation plan", {}, written, {"document": plan}))
-    graph = Graph(str(engine.root), tuple(actions))
-    check_graph(graph)
-    return graph
-
-
-def _kernel_actions(engine: EngineFolder, candidate: Fields) -> list[Action]:
-    """Make one code object from its source in the directory, list and read it."""
-    symbol, source = candidate.text("symbol"), candidate.text("source")
-    template = candidate.text("template").removeprefix(f"{INCLUDES}/")
-    closure = include_closure(
-        template, lambda name: engine.read(f"{INCLUDES}/{name}"), candidate.place("template")
-    )
-    unit = Place(Root.SOURCE, source)
-    includes = {name: Place(Root.SOURCE, f"{INCLUDES}/{name}") for name in closure.names}
-    closed = {"closure": _work(symbol, ".closure.json"), "flat": _work(symbol, ".flat.s")}
-    told: dict[str, Json] = {"location": source, "template": template}
-    flat, made = {"flat": closed["flat"]}, {"object": _work(symbol, ".o")}
-    linked = {"linked": _work(symbol, ".linked.hsaco")}
-    hsaco = Place(Root.OUT, f"hsaco/{symbol}.hsaco")
-    views = {role: _described(symbol, suffix) for role, suffix in VIEWS.items()}
-    threads = read_launch(candidate.child("launch")).block[0]
-    record = read_parameters(hsaco.name, [(symbol, threads)], [source])
-    return [
-        CLOSE.apply(symbol, {"unit": unit, **includes}, closed, told),
-        ASSEMBLE.apply(symbol, flat, made, hints={f"main:{source}": unit, **includes}),
-        LINK.apply(symbol, {"object 000": made["object"]}, linked),
-        LAY_OUT.apply(symbol, linked, {"hsaco": hsaco}),
-        read_object.STAGE.apply(symbol, {"hsaco": hsaco}, views, record),
-        listing_action(symbol, hsaco, _described(symbol, ".dis"), hsaco.name),
-    ]
-
-
-def _golden_actions(operation: Fields) -> list[Action]:
-    """List and read one golden object."""
-    hsaco, symbol = Place(Root.SOURCE, operation.text("hsaco")), operation.text("kernel_symbol")
-    stem = stem_of(hsaco.name)
-    views = {role: _described(stem, suffix) for role, suffix in VIEWS.items()}
-    views["text"] = _work(stem, ".text")
-    threads = read_launch(operation.child("launch")).work_items
-    record = read_parameters(hsaco.name, [(symbol, threads)], [])
-    record["stated"] = {"symbol": symbol, "artifact_kind": operation.text("artifact_kind")}
-    return [
-        listing_action(stem, hsaco, _described(stem, ".dis"), hsaco.name),
-        read_object.STAGE.apply(stem, {"hsaco": hsaco}, views, record),
-    ]
-
-
-def _work(stem: str, suffix: str) -> Place:
-    return Place(Root.WORK, stem + suffix)
-
-
-def _described(stem: str, suffix: str) -> Place:
-    return Place(Root.OUT, f"metadata/{stem}{suffix}")
 
 
 def _golden_operations(engine: EngineFolder) -> Iterator[Fields]:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from itertools import chain
+from typing import NamedTuple
 
 from netra_build.asm.source.includes import (
     INCLUDE,
@@ -50,8 +50,7 @@ NONE: frozenset[int] = frozenset()
 MACHINE_CONSTANTS = frozenset({"NETRA_TARGET_GFX", "NETRA_WAVE_SIZE"})
 
 
-@dataclass(frozen=True, slots=True)
-class SourceFile:
+class SourceFile(NamedTuple):
     """One file of closures: its bytes, and what the published reader takes from its text.
 
     ``hidden`` is the first line that this reader would not see, with its number.
@@ -65,8 +64,7 @@ class SourceFile:
     hidden: tuple[int, str] | None
 
 
-@dataclass(frozen=True, slots=True)
-class Closure:
+class Closure(NamedTuple):
     """The closure of one template: its text, and what all files say together."""
 
     text: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from netra_build.core.disk import relative_name
 from netra_build.core.errors import nearest_hint
@@ -48,8 +48,7 @@ _BLANK = re.compile(r"\s")
 LOWEST = -(2**63)
 
 
-@dataclass(frozen=True)
-class Defaults:
+class Defaults(NamedTuple):
     """Evidence references by set name and the defaults of one catalog."""
 
     refs_by_name: Mapping[str, tuple[str, str]]

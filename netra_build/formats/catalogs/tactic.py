@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from netra_build.core.canonical_json import Json, lower, plain_stable_hash
 from netra_build.core.errors import NetraError
@@ -25,8 +26,7 @@ _UNLISTED = (
 )
 
 
-@dataclass(frozen=True)
-class ConstantRange:
+class ConstantRange(NamedTuple):
     """Allowed values of a ranged constant: minimum, minimum + step, ... up to maximum."""
 
     name: str
@@ -42,8 +42,7 @@ class ConstantRange:
         return inside and (value - self.minimum) % self.step == 0
 
 
-@dataclass(frozen=True)
-class LaunchBlock:
+class LaunchBlock(NamedTuple):
     """Width of the work-group: a number, or a number times the value of a constant."""
 
     constant: str | None
@@ -152,8 +151,7 @@ def _unwrapped(constants: ConstantValues) -> dict[str, Json]:
     return {name: values[0] if len(values) == 1 else list(values) for name, values in constants}
 
 
-@dataclass(frozen=True)
-class CatalogFault:
+class CatalogFault(NamedTuple):
     """A catalog entry that cannot be used, and why; it blocks only what would consider it."""
 
     tactic: str

@@ -7,7 +7,6 @@ fields of the configuration.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from netra_build.core.canonical_json import Json
 from netra_build.formats.fields import Fields, quoted
@@ -41,28 +40,21 @@ BLOCK = "model.layers.shared"
 HIDDEN = ("model.hidden_fp8", "model.hidden_scale")
 
 
-@dataclass(frozen=True)
-class DenseDefaults:
-    """What a frontend puts where neither the spec nor the configuration says anything."""
-
-    fallback: str
-    checkpoint_layout: str = SHUFFLED
-    weight_layout: str = SHUFFLED
-
-
 def dense_attributes(
-    spec: Fields, configuration: Fields, defaults: DenseDefaults
+    spec: Fields,
+    configuration: Fields,
+    fallback: str = "framework.aiter",
+    checkpoint_layout: str = SHUFFLED,
 ) -> dict[str, Json]:
-    """Return the attribute record of one dense spec; raise ``BadInput`` with its pointer."""
+    """Return the attribute record of one dense spec; raise ``BadInput`` with its pointer.
+
+    ``fallback`` and ``checkpoint_layout`` hold where neither spec nor configuration has others.
+    """
 
     def given(key: str) -> Fields:
         return spec if spec.has(key) else configuration
 
-    texts = {
-        **TEXT_DEFAULTS,
-        "checkpoint_layout": defaults.checkpoint_layout,
-        "fallback": defaults.fallback,
-    }
+    texts = {**TEXT_DEFAULTS, "checkpoint_layout": checkpoint_layout, "fallback": fallback}
     if spec.has("checkpoint_scale_tensors"):
         texts |= {"checkpoint_scale_dtype": "bf16", "kernel_scale_dtype": "fp32"}
     record: dict[str, Json] = {key: given(key).text(key, default) for key, default in texts.items()}
@@ -73,29 +65,24 @@ def dense_attributes(
     key = "activation_scale_block"
     record[key] = given(key).integer(key, 128, low=1)
     record["weight_scale_block"] = _scale_blocks(given("weight_scale_block"))
-    record["weight_layout"] = _weight_layout(spec, configuration, defaults)
+    record["weight_layout"] = _weight_layout(spec, configuration)
     record["tensor_parallel"] = configuration.integer("tensor_parallel", 1, low=1)
     for key in ("checkpoint_tensors", "checkpoint_scale_tensors"):
         if spec.has(key):
-            record[key] = _tensor_names(spec, key)
+            record[key] = list(spec.texts(key, unique=True))
+            if not record[key]:
+                spec.refuse("no checkpoint tensor is named", key)
     if spec.has("weight_binding"):
         record["weight_binding"] = spec.text("weight_binding")
     _check_divisible(spec, record)
     return record
 
 
-def _tensor_names(spec: Fields, key: str) -> list[str]:
-    names = spec.texts(key, unique=True)
-    if not names:
-        spec.refuse("no checkpoint tensor is named", key)
-    return list(names)
-
-
-def _weight_layout(spec: Fields, configuration: Fields, defaults: DenseDefaults) -> str:
+def _weight_layout(spec: Fields, configuration: Fields) -> str:
     for key in ("kernel_weight_layout", "weight_layout"):
         if spec.has(key):
             return spec.text(key)
-    return configuration.text("kernel_weight_layout", defaults.weight_layout)
+    return configuration.text("kernel_weight_layout", SHUFFLED)
 
 
 def _scale_blocks(fields: Fields) -> list[int]:
@@ -119,27 +106,27 @@ def _check_divisible(spec: Fields, record: Mapping[str, Json]) -> None:
             spec.refuse(f'unknown data type "{record[key]}"', key)
 
 
-@dataclass(frozen=True)
-class DenseBoundary:
-    """How a projection meets its neighbours: given activations and the role of its output."""
-
-    inputs: tuple[str, str] | None = None
-    output_role: str = "output"
-
-
 def expand_dense(
-    name: str, record: Mapping[str, Json], boundary: DenseBoundary | None = None
+    name: str,
+    record: dict[str, Json],
+    inputs: tuple[str, str] | None = None,
+    output_role: str = "output",
 ) -> tuple[list[Tensor], Operation]:
-    """Return the tensors (in their published order) and the operation of one projection."""
-    boundary = boundary or DenseBoundary()
+    """Return the tensors (in their published order) and the operation of one projection.
+
+    Without ``inputs``, activations and their scales by name, it has tensors of its own for them.
+    """
     n, k = record["n"], record["k"]
     rows, columns = record["weight_scale_block"]
     weight = record.get("weight_binding", f"{name}.weight")
     scale = f"{name}.weight_scale"
     weight_kind = (record["weight_dtype"], record["weight_layout"], "weight", None, True)
     scale_kind = ("fp32", record["weight_scale_layout"], "weight", None, True)
-    output_kind = (record["output_dtype"], record["output_layout"], boundary.output_role)
-    given = [] if boundary.inputs else _activations(name, record)
+    output_kind = (record["output_dtype"], record["output_layout"], output_role)
+    quantization = "_weight_".join(
+        record[f"{key}_quantization"] for key in ("activation", "weight")
+    )
+    given = [] if inputs else _activations(name, record)
     tensors = [
         *given,
         Tensor(weight, (n, k), *weight_kind),
@@ -149,10 +136,15 @@ def expand_dense(
     operation = Operation(
         name=name,
         kind="dense",
-        inputs=(*(boundary.inputs or [tensor.name for tensor in given]), weight, scale),
+        inputs=(*(inputs or [tensor.name for tensor in given]), weight, scale),
         outputs=(f"{name}.output",),
         attributes=record,
-        numerical=_numerical(record),
+        numerical={
+            "accumulation_dtype": "fp32",
+            "output_rounding": "fp32_accumulate_then_rne_bf16_store",
+            "reduction_order": "k_block_ascending_fixed",
+            "quantization_semantics": quantization,
+        },
     )
     return tensors, operation
 
@@ -166,18 +158,6 @@ def _activations(name: str, record: Mapping[str, Json]) -> list[Tensor]:
         Tensor(f"{name}.input", ("M", k), *kind),
         Tensor(f"{name}.input_scale", ("M", k // block), *scale_kind),
     ]
-
-
-def _numerical(record: Mapping[str, Json]) -> dict[str, Json]:
-    """Return the numerical rules of a dense operation."""
-    activation = record["activation_quantization"]
-    weight = record["weight_quantization"]
-    return {
-        "accumulation_dtype": "fp32",
-        "output_rounding": "fp32_accumulate_then_rne_bf16_store",
-        "reduction_order": "k_block_ascending_fixed",
-        "quantization_semantics": f"{activation}_weight_{weight}",
-    }
 
 
 def gemma_graph(model: Fields) -> Graph:
@@ -222,10 +202,10 @@ def _projection(
 ) -> tuple[list[Tensor], Operation]:
     name = f"{BLOCK}.{word}"
     spec: dict[str, Json] = {"n": sizes[0], "k": sizes[1]}
-    defaults = DenseDefaults("framework.gemma_dense", configuration.text("weight_layout"))
+    layout = configuration.text("weight_layout")
     fields = Fields(spec, configuration.location, configuration.pointer)
-    record = dense_attributes(fields, configuration, defaults)
-    return expand_dense(name, record, DenseBoundary(inputs, role))
+    record = dense_attributes(fields, configuration, "framework.gemma_dense", layout)
+    return expand_dense(name, record, inputs, role)
 
 
 def _middle(configuration: Fields, inter: int, block: int) -> tuple[list[Tensor], list[Operation]]:

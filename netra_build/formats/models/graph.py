@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from types import MappingProxyType
+from typing import NamedTuple
 
 from netra_build.core.canonical_json import Json, lower
 from netra_build.core.errors import BadInput
@@ -19,23 +19,7 @@ TENSOR_KEYS = "name shape dtype layout role alias_of persistent"
 OPERATION_KEYS = "name kind inputs outputs attributes numerical"
 
 
-def freeze(value: Json) -> Json:
-    """Return a JSON value with objects as read-only mappings and arrays as tuples.
-
-    ``canonical_json.lower`` gives plain dictionaries and lists again.
-    """
-    kind = type(value)
-    if kind is str or kind is int:
-        return value
-    if kind is dict or isinstance(value, Mapping):
-        return MappingProxyType({key: freeze(item) for key, item in value.items()})
-    if kind is list or kind is tuple:
-        return tuple([freeze(item) for item in value])
-    return value
-
-
-@dataclass(frozen=True)
-class Tensor:
+class Tensor(NamedTuple):
     """One tensor: a shape of positive integers or dimension names, a data type and a role."""
 
     name: str
@@ -52,20 +36,15 @@ class Tensor:
         return self.alias_of or self.name
 
 
-@dataclass(frozen=True)
-class Operation:
-    """One operation of the graph; attributes and numerical rules are deeply frozen JSON."""
+class Operation(NamedTuple):
+    """One operation of the graph; attributes and numerical rules are never changed."""
 
     name: str
     kind: str
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
-    attributes: Mapping[str, Json] = field(default_factory=dict)
-    numerical: Mapping[str, Json] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "attributes", freeze(self.attributes))
-        object.__setattr__(self, "numerical", freeze(self.numerical))
+    attributes: dict[str, Json]
+    numerical: dict[str, Json]
 
 
 @dataclass(frozen=True)
@@ -89,8 +68,8 @@ class Graph:
         return {
             "format": FORMAT_GRAPH,
             "name": self.name,
-            "tensors": [lower(vars(tensor)) for tensor in self.tensors],
-            "operations": [lower(vars(operation)) for operation in self.operations],
+            "tensors": [lower(tensor._asdict()) for tensor in self.tensors],
+            "operations": [lower(operation._asdict()) for operation in self.operations],
             "inputs": list(self.inputs),
             "outputs": list(self.outputs),
             "state": list(self.state),

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from netra_build.core.canonical_json import Json, parse_object, stable_hash
 from netra_build.core.disk import Disk
@@ -17,8 +17,7 @@ from netra_build.formats.vocabulary import FORMAT_MODEL, MODEL_LISTS
 MODEL_KEYS = ("$schema", "format", "name", "family", "synthetic", "configuration", "graph")
 
 
-@dataclass(frozen=True)
-class Model:
+class Model(NamedTuple):
     """The graph of a model description with the values that engine.json repeats.
 
     ``graph_pointer`` is the JSON pointer of the graph in the file at ``location``, or None when

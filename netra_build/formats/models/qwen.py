@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from netra_build.core.canonical_json import Json
 from netra_build.formats.fields import Fields, quoted
-from netra_build.formats.models.dense import DenseDefaults, dense_attributes, expand_dense
+from netra_build.formats.models.dense import dense_attributes, expand_dense
 from netra_build.formats.models.golden_operation import golden_tensors, read_golden_contract
 from netra_build.formats.models.graph import Graph, Operation, Tensor
 from netra_build.formats.vocabulary import EXTERNAL_STATUSES, MODEL_LISTS
@@ -23,7 +23,6 @@ TEMPLATE_KEYS = (
 )
 ROWS_CONSTANT = "NETRA_ROWS"
 ROW_WORDS = ("rows", "rows_div_48")
-DEFAULTS = DenseDefaults(fallback="framework.aiter")
 LAYER_TEXTS = ("name", "weight_binding")
 LAYER_LISTS = ("checkpoint_tensors", "checkpoint_scale_tensors")
 
@@ -71,7 +70,7 @@ class _Builder:
 
     def add_dense(self, spec: Fields, configuration: Fields) -> None:
         """Add one dense projection with its own activations."""
-        record = dense_attributes(spec, configuration, DEFAULTS)
+        record = dense_attributes(spec, configuration)
         tensors, operation = expand_dense(spec.text("name"), record)
         self.tensors += tensors
         self.operations.append(operation)

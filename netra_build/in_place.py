@@ -1,0 +1,88 @@
+"""The graph that builds the code objects of a published engine directory in its place.
+
+Sources and includes are those in the directory; its validation plan then says that they assemble.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from netra_build.asm.source.closure import include_closure
+from netra_build.build.graph.actions import Action, Graph, Place, Root, check_graph
+from netra_build.chains import VIEWS, listing_action, read_parameters
+from netra_build.core.canonical_json import Json
+from netra_build.formats.fields import Fields
+from netra_build.formats.launch import read_launch
+from netra_build.inspect.validate.engine_folder import EngineFolder, stem_of
+from netra_build.plan.documents import VALIDATION_PLAN
+from netra_build.plan.instances import INCLUDES
+from netra_build.stages import read_object
+from netra_build.stages.assemble import ASSEMBLE, LINK
+from netra_build.stages.close_includes import CLOSE
+from netra_build.stages.engine_documents import EMIT
+from netra_build.stages.strip_object import LAY_OUT
+
+
+def in_place_graph(
+    engine: EngineFolder, candidates: Sequence[Fields], golden: Sequence[Fields]
+) -> Graph:
+    """Return the graph; ``golden`` are the operations whose code objects are there already."""
+    actions = [action for item in candidates for action in _kernel_actions(engine, item)]
+    actions += [action for operation in golden for action in _golden_actions(operation)]
+    status = "passed" if candidates else "not_applicable"
+    plan: dict[str, Json] = {**engine.document(VALIDATION_PLAN), "cross_assembly": status}
+    written = {"document": Place(Root.OUT, VALIDATION_PLAN)}
+    actions.append(EMIT.apply("validation plan", {}, written, {"document": plan}))
+    graph = Graph(str(engine.root), tuple(actions))
+    check_graph(graph)
+    return graph
+
+
+def _kernel_actions(engine: EngineFolder, candidate: Fields) -> list[Action]:
+    """Make one code object from its source in the directory, list and read it."""
+    symbol, source = candidate.text("symbol"), candidate.text("source")
+    template = candidate.text("template").removeprefix(f"{INCLUDES}/")
+    closure = include_closure(
+        template, lambda name: engine.read(f"{INCLUDES}/{name}"), candidate.place("template")
+    )
+    unit = Place(Root.SOURCE, source)
+    includes = {name: Place(Root.SOURCE, f"{INCLUDES}/{name}") for name in closure.names}
+    closed = {"closure": _work(symbol, ".closure.json"), "flat": _work(symbol, ".flat.s")}
+    told: dict[str, Json] = {"location": source, "template": template}
+    flat, made = {"flat": closed["flat"]}, {"object": _work(symbol, ".o")}
+    linked = {"linked": _work(symbol, ".linked.hsaco")}
+    hsaco = Place(Root.OUT, f"hsaco/{symbol}.hsaco")
+    views = {role: _described(symbol, suffix) for role, suffix in VIEWS.items()}
+    threads = read_launch(candidate.child("launch")).block[0]
+    record = read_parameters(hsaco.name, [(symbol, threads)], [source])
+    return [
+        CLOSE.apply(symbol, {"unit": unit, **includes}, closed, told),
+        ASSEMBLE.apply(symbol, flat, made, hints={f"main:{source}": unit, **includes}),
+        LINK.apply(symbol, {"object 000": made["object"]}, linked),
+        LAY_OUT.apply(symbol, linked, {"hsaco": hsaco}),
+        read_object.STAGE.apply(symbol, {"hsaco": hsaco}, views, record),
+        listing_action(symbol, hsaco, _described(symbol, ".dis"), hsaco.name),
+    ]
+
+
+def _golden_actions(operation: Fields) -> list[Action]:
+    """List and read one golden object."""
+    hsaco, symbol = Place(Root.SOURCE, operation.text("hsaco")), operation.text("kernel_symbol")
+    stem = stem_of(hsaco.name)
+    views = {role: _described(stem, suffix) for role, suffix in VIEWS.items()}
+    views["text"] = _work(stem, ".text")
+    threads = read_launch(operation.child("launch")).work_items
+    record = read_parameters(hsaco.name, [(symbol, threads)], [])
+    record["stated"] = {"symbol": symbol, "artifact_kind": operation.text("artifact_kind")}
+    return [
+        listing_action(stem, hsaco, _described(stem, ".dis"), hsaco.name),
+        read_object.STAGE.apply(stem, {"hsaco": hsaco}, views, record),
+    ]
+
+
+def _work(stem: str, suffix: str) -> Place:
+    return Place(Root.WORK, stem + suffix)
+
+
+def _described(stem: str, suffix: str) -> Place:
+    return Place(Root.OUT, f"metadata/{stem}{suffix}")

@@ -1,16 +1,16 @@
-"""What everything else stands on: nothing here knows of GPUs, formats or builds.
+"""The lowest layer, which all others import: nothing here knows of GPUs, formats or builds.
 
 In reading order:
 
 ``errors``           the errors that reach a user, their exit codes, the nearest known name
 ``canonical_json``   canonical JSON out, strict and bounded JSON in
-``json_difference``  where two documents part, as a JSON pointer
+``json_difference``  the first difference of two documents, as a JSON pointer
 ``digests``          SHA-256 and BLAKE3 of bytes
-``stamps``           stamps of files and folders, and whether they alone may be trusted
+``stamps``           stamps of files and folders, and when an equal stamp means an unchanged file
 ``disk``             bounded reads, confined paths, whole-file writes
-``folders``          folders as mappings of names to bytes; folders published whole or not at all
+``folders``          folders as mappings of names to bytes; folders replaced atomically
 ``streams``          files too large to hold, and scratch space
-``processes``        the end of child processes; a pause of the garbage collector
+``processes``        waiting for child processes; a pause of the garbage collector
 ``terminal``         tables for terminals
 ``templates``        texts that are filled in, from files beside the modules that use them
 

@@ -63,7 +63,7 @@ def _lower_other(value: object) -> Json:
 def canonical_text(value: object) -> str:
     """Return the canonical JSON text of ``value``, with its final newline.
 
-    Raises ``TypeError`` or ``ValueError`` (NaN, infinities) for what JSON cannot say.
+    Raises ``TypeError`` or ``ValueError`` (NaN, infinities) for what JSON cannot express.
     """
     return _ENCODER.encode(lower(value)) + "\n"
 
@@ -162,7 +162,7 @@ def parse_object(data: bytes, location: str, *, max_bytes: int = MAX_BYTES) -> d
 
 
 class _Unusable(ValueError):
-    """Raised by the decoder hooks; carries the fact only."""
+    """Raised by the decoder hooks, with a message that lacks the location."""
 
 
 def _decoder() -> json.JSONDecoder:
@@ -212,14 +212,13 @@ _BRACKETS = re.compile(r"[\[\]{}]+")
 _ANY_BRACKET = bytes.maketrans(b"{}", b"[]")
 _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 MOST_BRACKETS = 1024 * 1024
-"""Of a text whose depth is told by taking its brackets away level by level."""
+"""Limit for the quick test of the depth, which removes the brackets level by level."""
 
 
 def _is_shallow(data: bytes) -> bool:
     """Tell quickly whether a text nests no deeper than ``MAX_DEPTH``; False if it is not certain.
 
-    Without its strings a text is brackets and little else, and each pass takes the innermost ones.
-    Where the parser meets an error the brackets up to there are those that it has met.
+    Strings are removed, and then the innermost pairs of brackets, pass after pass.
     """
     if data.count(b"[") + data.count(b"{") <= MAX_DEPTH:
         return True

@@ -157,7 +157,7 @@ def _at_most(handle: int, size_bytes: int, expected_bytes: int) -> bytes:
 
 
 def _has_bytes(path: str, data: bytes) -> bool:
-    """Tell whether a regular file lies there that is just what writing ``data`` would make."""
+    """Tell whether the file at ``path`` is already what writing ``data`` would make."""
     try:
         status = os.lstat(path)
         is_like = stat.S_ISREG(status.st_mode) and stat.S_IMODE(status.st_mode) == FILE_MODE
@@ -218,7 +218,7 @@ def _replace_whole(path: str, pieces: Iterable[bytes], *, is_removed_first: bool
 
 
 def _opened_part(folder: str, part: str) -> int:
-    """Return a handle of a new file; its folder is made, what lies there is removed."""
+    """Return a handle of a new file; make its folder, and remove a former file of that name."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
     try:
         return os.open(part, flags, FILE_MODE)
@@ -290,7 +290,7 @@ def cannot_write(path: AnyPath, error: OSError | ValueError) -> BadInput:
 
 
 def _reason(error: OSError | ValueError) -> str:
-    """Return a short cause without the path, which stands in the location."""
+    """Return a short cause; the path is in the location of the message."""
     if isinstance(error, OSError):
         if error.errno == errno.ENOENT:
             return "file is missing"

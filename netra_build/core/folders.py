@@ -1,4 +1,4 @@
-"""Folders as mappings of names to bytes, and whole folders that are published or not at all."""
+"""Folders as mappings of names to bytes, and folders that are replaced atomically."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where two JSON documents part: the first pointer and both values."""
+"""The first difference of two JSON documents: its pointer and both values."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MAX_SHOWN = 120
 
 @dataclass(frozen=True)
 class Difference:
-    """The JSON pointer of the first difference, and what stands there on each side."""
+    """The JSON pointer of the first difference, and the value on each side."""
 
     pointer: str
     expected: str

@@ -1,4 +1,4 @@
-"""The end of child processes, and a pause of this one's garbage collector."""
+"""Waiting for child processes, and a pause of the garbage collector."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a file system says about files and folders, and whether that alone may be trusted."""
+"""Stamps of files and folders, and when an equal stamp means that a file is unchanged."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ Row = tuple[Stamp, str]
 """Stamp and digest of a file."""
 
 NO_STAMP: Stamp = (0, 0, 0, 0, 0)
-"""What no file has: it vouches for nothing."""
+"""A stamp that no file has, so that it never equals one."""
 
 STAMP_PARTS = len(NO_STAMP)
 

@@ -51,12 +51,12 @@ def file_digest(path: AnyPath) -> str:
 
 
 def remember_digest(state: FileState, digest: str) -> None:
-    """Take it on trust that a file in this state has this BLAKE3."""
+    """Record the BLAKE3 of a file in this state without reading the file."""
     _DIGESTS[state] = digest
 
 
 _DIGESTS: dict[FileState, str] = {}
-"""What files were found to hold in this process. No two files of one state lie side by side."""
+"""Digests of files by state. Two files never have one state, which holds inode and device."""
 
 
 def _digest_of(path: AnyPath, size: int) -> str:

@@ -1,4 +1,4 @@
-"""Texts that are filled in: templates that lie beside the modules that use them."""
+"""Jinja templates, which are files beside the modules that use them."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ class KernelRow:
 
 @contextmanager
 def read_as_ours(location: str) -> Iterator[None]:
-    """Context for reading unchecked documents: ``BadInput`` for those of another form."""
+    """Context for reading unverified documents: ``BadInput`` for those of another form."""
     try:
         yield
     except NetraError:

@@ -22,8 +22,8 @@ def assemble(inputs: Inputs, parameters: Parameters, tools: Toolchain) -> Output
 def explain(error: NetraError, hints: Inputs, tools: Toolchain) -> NetraError:
     """Assemble the raw unit with its raw closure, for diagnostics with the author's lines.
 
-    One role is ``main:NAME``, the unit; the others are library files by name. The flat unit's
-    own error stands if the raw unit, against all expectation, assembles.
+    One role is ``main:NAME``, the unit; the others are library files by name. If the raw unit
+    assembles, which is not expected, the error of the flat unit is returned.
     """
     main = next(role for role in hints if role.startswith(MAIN))
     files = {role.removeprefix(MAIN): data for role, data in hints.items()}

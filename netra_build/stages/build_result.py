@@ -63,7 +63,10 @@ def _member(member: dict[str, Json], inputs: Inputs) -> dict[str, Json]:
 
 
 def _object(data: bytes, name: str) -> dict[str, Json]:
-    """Return a document that a stage of ours has written; ``BadInput`` for anything else."""
+    """Return a document that another stage has written; ``BadInput`` for anything but an object.
+
+    Strict parsing only follows an error: these documents are most of what the stage reads.
+    """
     try:
         value = json.loads(data)
     except (ValueError, RecursionError):

@@ -31,7 +31,7 @@ def golden_digests(data: bytes, symbol: str, location: str) -> dict[str, str]:
 
 
 def prove(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
-    """Return the digests as a record; raise ``Refused`` when the record on file differs.
+    """Return the digests as a record; raise ``Refused`` when the recorded ones differ.
 
     Inputs: ``hsaco`` (stripped golden code object) and ``expect`` (its ``expect.json``).
     Parameters: ``symbol``, ``tactic``, ``expect`` (name of the record).

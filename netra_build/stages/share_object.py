@@ -1,4 +1,4 @@
-"""Share: the object of a unit, copied from a unit with the same code under another name."""
+"""Share: the object of a unit, copied from that of a unit with equal code and other symbols."""
 
 from __future__ import annotations
 

@@ -5,8 +5,7 @@ a source, which is read at any offset, and what is made of it is an iterator of 
 order:
 
 - ``byte_source``: sources of bytes: a span of an open file, several sources joined.
-- ``tensor_file``: the safetensors container, read lazily and written in pieces; a file is there
-  whole at the end or not at all.
+- ``tensor_file``: the safetensors container, read lazily and written in pieces.
 - ``relayout``: transforms of one matrix (shuffle into tiles, transpose, widen), each with its
   inverse, by the names that layout plans and ``netra repack`` give them.
 - ``relayout_plan``: a whole layout plan applied to checkpoint tensors; the place to start.

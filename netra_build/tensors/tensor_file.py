@@ -1,7 +1,7 @@
 """The safetensors container: named tensors behind a JSON header, read lazily, written in pieces.
 
 Read and written here because the library of that name gives raw bytes only through numpy or as a
-copy of the whole file, and writes only what is held in memory. Tests hold both ways to it.
+copy of the whole file, and writes only what is held in memory. Tests compare both with it.
 """
 
 from __future__ import annotations

@@ -145,5 +145,5 @@ EVIDENCE = Command(
     _run_evidence,
 )
 PROMOTE = Command(
-    "raise a tactic's maturity as far as its evidence carries", _add_promote_arguments, _run_promote
+    "raise a tactic's maturity as far as its evidence allows", _add_promote_arguments, _run_promote
 )

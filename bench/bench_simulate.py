@@ -21,7 +21,10 @@ from netra_build.checkasm.model.arrays import LANES
 from netra_build.checkasm.model.findings import Checks
 from netra_build.checkasm.model.launch import BATCH_WAVES, Options, Prepared, prepare
 from netra_build.checkasm.numerics.scenario import Scenario
-from netra_build.checkasm.numerics.suite import entry_of, scenario, stated_tactics
+from netra_build.checkasm.numerics.statements import read_statement, stated_tactics
+from netra_build.checkasm.numerics.suite import load_suite
+from netra_build.core.disk import RealDisk
+from netra_build.formats.library import Library
 
 ROOT = Path(__file__).resolve().parent.parent
 OFF = Checks(waits=False, races=False, bounds=False, uninitialised=False, kernargs=False)
@@ -111,12 +114,14 @@ def main() -> None:
     toolchain = find_toolchain(None)
     head = f"{'wave-instr.':>12}{'ms':>8}{'M/s':>8}{'M/cpu s':>8}{'no chk':>8}{'of bare':>8}"
     print(f"{'tactic':52}{head}")
-    for tactic in stated_tactics():
-        for variant in entry_of(tactic).specializations:
+    library = Library(ROOT, RealDisk())
+    for tactic in stated_tactics(library):
+        suite = load_suite(read_statement(library, tactic))
+        for variant in suite.entry.specializations:
             prepared = prepared_golden(toolchain, tactic, variant) if args.word in tactic else None
             if prepared is None:
                 continue
-            name, launch = f"{tactic} {variant}".strip(), scenario(tactic, variant)
+            name, launch = f"{tactic} {variant}".strip(), suite.scenario(variant)
             print_row(name, prepared, launch, args.runs)
             if times := REPEATED.get(tactic):
                 print_row(f"{name}, x {times}", prepared, repeated(launch, times), args.runs)

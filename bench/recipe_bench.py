@@ -22,7 +22,7 @@ from netra_build.requests import objects_graph
 NAME = "qwen36_35b_current_best"
 BARE, STATIC = "bench_objects", "bench_static"
 LINKED = ("SConstruct", "site_scons", "netra_build", ".toolchain")
-COPIED = ("kernels", "manifests", "golden", "evidence", "schemas")
+COPIED = ("kernels", "manifests", "golden", "evidence", "statements", "schemas")
 STEPS = ("assemble", "link", "disassemble")
 
 

@@ -59,7 +59,8 @@ def numerics_action(unit: Unit, member: Member, seeds: Sequence[int], report: Pl
     """Run one kernel in the functional model against its numeric contract."""
     from netra_build.stages import check_numerics
 
-    listed = {"hsaco": unit.hsaco, "dis": unit.metadata(".dis")}
+    inputs = {name: Place(Root.SOURCE, name) for name in member.statement}
+    inputs |= {"hsaco": unit.hsaco, "dis": unit.metadata(".dis")}
     wanted: dict[str, Json] = {
         "hsaco": unit.hsaco_name,
         "symbol": member.symbol,
@@ -68,7 +69,7 @@ def numerics_action(unit: Unit, member: Member, seeds: Sequence[int], report: Pl
         "specialization": dict(member.instance.contract.specialization),
         "seeds": list(seeds),
     }
-    return check_numerics.STAGE.apply(member.subject, listed, {"report": report}, wanted)
+    return check_numerics.STAGE.apply(member.subject, inputs, {"report": report}, wanted)
 
 
 def debug_action(unit: Unit) -> Action:

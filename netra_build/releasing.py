@@ -16,6 +16,7 @@ from pathlib import Path
 
 from netra_build.build.graph.actions import Action, Graph, Place, Root, check_graph
 from netra_build.checkasm.mutate import SCORES
+from netra_build.checkasm.numerics.statement_source import FOLDER as STATEMENTS
 from netra_build.core.canonical_json import Json, lower
 from netra_build.core.errors import BadInput
 from netra_build.formats.library import Library
@@ -167,8 +168,8 @@ def _origin_inputs(library: Library, product: Graph) -> dict[str, Place]:
         library.read(SCORES)
     sources = product.sources()
     used = {place.name for place in sources}
-    # Templates of other tactics are read to tell whether their pins hold; none of them is used.
-    read = {n for n in library.names_read if n in used or not n.startswith(TEMPLATES)}
+    # Templates and statements of other tactics are read for pins and names; none of them is used.
+    read = {n for n in library.names_read if n in used or not n.startswith((TEMPLATES, STATEMENTS))}
     inputs = {SOURCE_PREFIX + name: Place(Root.SOURCE, name) for name in read}
     for place in sources:
         prefix = SOURCE_PREFIX if place.root is Root.SOURCE else OBJECT_PREFIX

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from netra_build.checkasm.numerics.statement_source import FOLDER as STATEMENTS
 from netra_build.core.canonical_json import Json
 from netra_build.core.errors import BadInput, nearest_hint
 from netra_build.core.templates import texts_in
@@ -165,7 +166,7 @@ def skeleton_files(plan: Skeleton) -> dict[str, bytes]:
     template_by_name = {
         plan.template: "template.inc.tmpl",
         f"{plan.golden_folder}/kernel.s": "kernel.s.tmpl",
-        f"netra_build/checkasm/numerics/tactics/{plan.name}.py": "statement.py.tmpl",
+        f"{STATEMENTS}/{plan.name}.py": "statement.py.tmpl",
         f"tests/sim/test_tactic_{plan.name}.py": "test.py.tmpl",
     }
     words = _words(plan)

@@ -8,8 +8,8 @@ plans or SCons. The package imports ``core``, ``asm``, ``formats`` and itself.
 - ``model``: the functional model. It runs a code object on numpy arrays, wave by wave, and reports
   what no correct kernel does: stray accesses, races, reads of values that were never written.
   Start at ``launch``.
-- ``numerics``: contracts. What each tactic computes, stated in numpy one rounding at a time, and
-  the launches that test it. Start at ``suite``.
+- ``numerics``: contracts. How a library states in numpy, one rounding at a time, what its tactics
+  compute, and the launches that test it. Start at ``suite``.
 - ``mutate``: a test of the other three. Small faults are seeded into a kernel, and each has to be
   caught by one of them or proven harmless. Start at ``judge``.
 
@@ -17,7 +17,7 @@ A kernel is checked like this::
 
     findings = check_code_object(code, disassembly)              # hazards.checker
     prepared = prepare(hsaco, symbol, toolchain, label)          # model.launch
-    for one in launches(tactic, {}, seeds=[1]):                  # numerics.suite
+    for one in load_suite(statement).launches({}, seeds=[1]):    # numerics.suite
         outcome = prepared.launch(one.grid, one.block, list(one.values.values()), Options())
         outputs = one.by_name(outcome.outputs.values())
         results = one.compare(outputs)                           # numerics.scenario

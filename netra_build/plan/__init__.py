@@ -22,7 +22,7 @@ the same library, model, profile and options always give the same plan. In readi
 A unit is one code object to make; a member is one kernel of it. The published compiler's layout
 and ours differ in the paths of files and in the sections of a code object: see ``PublishedUnit``.
 
-May import ``core``, ``build`` (paths of files), ``asm``, ``formats``, ``checkasm`` (names of
-tactics with a numeric contract) and ``stages``. ``pipeline`` turns units and documents into a
+May import ``core``, ``build`` (paths of files), ``asm``, ``formats``, ``checkasm`` (the
+files that state a tactic) and ``stages``. ``pipeline`` turns units and documents into a
 graph; ``requests`` asks for plans.
 """

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from netra_build.build.graph.actions import Root
+from netra_build.checkasm.numerics.statements import statement_names
 from netra_build.core.canonical_json import Json, canonical_text
 from netra_build.core.errors import BadInput, EvidenceIncomplete, nearest_hint
 from netra_build.formats.build_recipe import (
@@ -69,11 +70,11 @@ def tactic_units(library: Library, tactic: FixedTactic, home: Root, *, gate: boo
             location=tactic.location,
             hint=f"write golden/gfx950/{name}/kernel.s, then netra golden accept {name}",
         )
-    abi = _needed_abi(library, name)
+    abi, stated = _needed_abi(library, name), statement_names(library, name)
     return [
         Unit(
             name=golden.symbol,
-            members=(_golden_member(tactic, golden, abi),),
+            members=(_golden_member(tactic, golden, abi, stated),),
             home=home,
             prefix="" if home is Root.OUT else f"tactics/{golden.label}/",
             work=f"tactics/{golden.label}/{'gated' if gate else 'compared'}/",
@@ -83,9 +84,11 @@ def tactic_units(library: Library, tactic: FixedTactic, home: Root, *, gate: boo
     ]
 
 
-def _golden_member(tactic: FixedTactic, golden: GoldenSource, abi: KernelAbi) -> Member:
+def _golden_member(
+    tactic: FixedTactic, golden: GoldenSource, abi: KernelAbi, statement: tuple[str, ...]
+) -> Member:
     instance = close_tactic(tactic, golden.specialization, golden.symbol, golden.expect)
-    return Member(instance, _kernargs(abi), abi, golden)
+    return Member(instance, _kernargs(abi), abi, golden, statement)
 
 
 def candidate_units(library: Library, catalog: Catalog, recipe: EngineRecipe) -> list[Unit]:
@@ -144,7 +147,8 @@ def _member(
             hint="write one and run netra golden accept, or set golden: optional",
         )
     refuse_unproven(library, instance.tactic, golden)
-    return Member(instance, arguments, read_abi(library, tactic), golden)
+    stated = statement_names(library, tactic)
+    return Member(instance, arguments, read_abi(library, tactic), golden, stated)
 
 
 def _needed_abi(library: Library, tactic: str) -> KernelAbi:
@@ -181,7 +185,7 @@ def _recipe_member(
     )
     golden = match_golden(golden_sources(library, member.tactic), member.definitions)
     refuse_unproven(library, tactic, golden)
-    return Member(instance, _kernargs(abi), abi, golden)
+    return Member(instance, _kernargs(abi), abi, golden, statement_names(library, member.tactic))
 
 
 def _refuse_open(tactic: FixedTactic, member: MemberRecipe) -> None:

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from netra_build.build.graph.actions import Place, Root
-from netra_build.checkasm.numerics.suite import stated_tactics
 from netra_build.core.canonical_json import Json
 from netra_build.formats.golden import GoldenSource
 from netra_build.formats.launch import KernelAbi
@@ -25,13 +24,14 @@ class Member(NamedTuple):
     """One kernel of a code object: its instance, the kernargs it must have, its golden source.
 
     ``arguments`` are what the caller will pass, None when unknown; ``abi`` is the
-    tactic's record, if it has one.
+    tactic's record, if it has one; ``statement`` names the files of its numeric contract.
     """
 
     instance: KernelInstance
     arguments: tuple[Mapping[str, Json], ...] | None
     abi: KernelAbi | None
     golden: GoldenSource | None
+    statement: tuple[str, ...] = ()
 
     @property
     def symbol(self) -> str:
@@ -51,7 +51,7 @@ class Member(NamedTuple):
     @property
     def has_contract(self) -> bool:
         """Tell whether there is a numeric contract for the kernel."""
-        return self.subject in stated_tactics()
+        return bool(self.statement)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ PREFIXES = (SOURCE_PREFIX, OBJECT_PREFIX)
 
 KIND_BY_FOLDER = {
     "golden/": "golden source",
+    "statements/": "statement",
     "kernels/": "template",
     "manifests/": "manifest",
     "recipes/": "recipe",

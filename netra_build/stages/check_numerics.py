@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from netra_build.build.graph.actions import Inputs, Outputs, Parameters, Stage
+from netra_build.checkasm.numerics.statement_source import FOLDER, Statement
 from netra_build.core.canonical_json import Json, canonical_bytes
 from netra_build.core.digests import sha256_hex
 from netra_build.core.errors import Refused, ToolchainFailed
@@ -25,16 +26,17 @@ SCOPE = "simulated"
 def run(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
     """Return the report under the role ``report``; raise ``Refused`` at the first difference.
 
-    Inputs: ``hsaco`` and its listing ``dis``. Parameters: ``hsaco`` (name), ``symbol``,
-    ``tactic`` (id), ``variant``, ``specialization`` and ``seeds``: the random case runs with
-    each of them, every other case with the first; a kernel with instructions that may be one
-    unit in the last place off runs the random case once more, with results that are.
+    Inputs: ``hsaco``, its listing ``dis``, and every file of the tactic's statement by name.
+    Parameters: ``hsaco`` (name), ``symbol``, ``tactic`` (id), ``variant``, ``specialization`` and
+    ``seeds``: the random case runs with each of them, every other case with the first; a kernel
+    with instructions that may be one unit in the last place off runs the random case once more,
+    with results that are.
     """
     try:
         from netra_build.asm.objects.code_object import read_code_object
         from netra_build.checkasm.model.arith.transcendental import SECOND_NEAREST
         from netra_build.checkasm.model.launch import prepare
-        from netra_build.checkasm.numerics.suite import launches, second_launches
+        from netra_build.checkasm.numerics.suite import load_suite
     except ModuleNotFoundError as error:
         raise ToolchainFailed(
             f'numeric checks need "{error.name}"', hint="install netra-build[simulate]"
@@ -43,11 +45,13 @@ def run(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
     prepared = prepare(inputs["hsaco"], symbol, _Listing(inputs["dis"].decode()), hsaco)
     tactic, seeds = parameters["tactic"], parameters["seeds"]
     specialization = parameters["specialization"]
-    runs = [_judge(prepared, one, hsaco) for one in launches(tactic, specialization, seeds)]
+    files = {role: data for role, data in inputs.items() if role.startswith(f"{FOLDER}/")}
+    suite = load_suite(Statement(tactic, files))
+    runs = [_judge(prepared, one, hsaco) for one in suite.launches(specialization, seeds)]
     if prepared.has_approximate_results:
         # Once more with second nearest results: no output may depend on which of the two it gets.
         other = prepared.approximating(SECOND_NEAREST)
-        second = second_launches(tactic, specialization, seeds[0])
+        second = suite.second_launches(specialization, seeds[0])
         runs += [_judge(other, one, hsaco) for one in second]
     report = {
         "format": FORMAT,

@@ -11,7 +11,6 @@ from netra_build.checkasm.mutate.campaign import golden_subject
 from netra_build.core.errors import Refused
 from netra_build.formats.catalogs.catalog import load_catalog
 from netra_build.formats.golden import golden_sources
-from netra_build.formats.launch import read_abi
 from netra_build.formats.library import open_library
 from netra_build.stages.check_object import CONFORM
 
@@ -27,7 +26,7 @@ def conformity(root: Path, toolchain: Toolchain, old: str, new: str) -> bytes:
     tactics = load_catalog(library, derive_pins=True).tactics
     (tactic,) = (one for one in tactics if one.name == f"gfx950.{TACTIC}")
     unit = library.read(golden.source)
-    contract = golden_subject(golden, unit, tactic, read_abi(library, TACTIC)).contract
+    contract = golden_subject(library, golden, tactic).contract
     text = unit.decode()
     assert text.count(old) == 1
     hsaco = toolchain.link([toolchain.assemble(text.replace(old, new).encode())])

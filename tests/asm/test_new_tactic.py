@@ -21,7 +21,7 @@ def library(root: Path, tmp_path: Path) -> Path:
     folder = tmp_path / "library"
     for part in PARTS:
         shutil.copytree(root / part, folder / part)
-    (folder / "netra_build/checkasm/numerics/tactics").mkdir(parents=True)
+    (folder / "statements/gfx950").mkdir(parents=True)
     return folder
 
 
@@ -48,7 +48,7 @@ def test_a_family_of_its_own_gets_a_catalog(library, capsys):
         "kernels/gfx950/templates/norm/row_scale_f32.inc",
         "manifests/gfx950/contracts/row_scale_f32.json",
         "manifests/gfx950/tactics/norm.json",
-        "netra_build/checkasm/numerics/tactics/row_scale_f32.py",
+        "statements/gfx950/row_scale_f32.py",
         "tests/sim/test_tactic_row_scale_f32.py",
     ]
 
@@ -103,7 +103,7 @@ def test_a_file_that_exists_is_refused(library, capsys):
 
 
 def test_a_library_without_statements_is_refused(library, capsys):
-    statements = library / "netra_build/checkasm/numerics/tactics"
+    statements = library / "statements/gfx950"
     statements.rmdir()
     assert lay_out(library, "moe.mine", "mine") == 2
     hint = "hint: a tactic is laid out in a checkout of the project"

@@ -29,7 +29,7 @@ def test_a_release_is_made_again_to_the_byte(engine_release, objects_release, ca
 def changed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a library in which one instruction of one template is another."""
     folder = tmp_path_factory.mktemp("changed") / "library"
-    for part in ("schemas", "manifests", "kernels", "golden", "evidence", "recipes"):
+    for part in ("schemas", "manifests", "kernels", "golden", "evidence", "statements", "recipes"):
         shutil.copytree(ROOT / part, folder / part)
     shutil.copy(ROOT / "LICENSE", folder)
     path = folder / "kernels/gfx950/templates/moe/silu_quant.inc"

@@ -23,6 +23,7 @@ PARTS = (
     "recipes",
     "golden",
     "evidence",
+    "statements",
     "schemas",
     "LICENSE",
 )

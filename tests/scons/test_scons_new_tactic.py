@@ -9,7 +9,10 @@ import sys
 from project import ROOT, Project, tree_digests
 
 NAME = "row_scale_f32"
-SOURCES = ("kernels", "manifests", "golden", "netra_build", "recipes", "schemas", "evidence")
+SOURCES = (
+    *("kernels", "manifests", "golden", "statements", "netra_build", "recipes", "schemas"),
+    "evidence",
+)
 
 
 def sources(project: Project) -> dict[str, str]:

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from kernel_launches import Fault, assembled, chosen_launches, faulty, found_kinds, launched
 from kernel_sources import golden_text
+from kernel_statements import entry_of, scenario
 
 from netra_build.asm.tools.toolchain import Toolchain
-from netra_build.checkasm.numerics.suite import entry_of, scenario
 
 PREPARE = "attention_splitseq_prepare"
 STAGE1 = "attention_splitseq_stage1"

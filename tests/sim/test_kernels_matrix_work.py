@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from kernel_statements import scenario
 
 from netra_build.asm.objects.code_object import read_code_object
 from netra_build.asm.objects.listings import parse_disassembly
 from netra_build.checkasm.hazards.kernel_statistics import matrix_counts
 from netra_build.checkasm.model.launch import Options, prepare
-from netra_build.checkasm.numerics.suite import scenario
 from netra_build.cli.author.kernel_minimums import SHAPE_BY_TACTIC, Product
 
 VARIANTS = {"attention_gqa8_fp8kv": "qo32"}

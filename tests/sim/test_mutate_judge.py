@@ -6,16 +6,16 @@ from copy import copy
 from pathlib import Path
 
 import pytest
+from kernel_statements import statement
 
 from netra_build.asm.tools.toolchain import Toolchain
 from netra_build.checkasm.mutate.campaign import golden_subject
 from netra_build.checkasm.mutate.judge import Judge, Subject
 from netra_build.checkasm.mutate.mutant import Mutant, Source, Verdict, read_unit
 from netra_build.checkasm.mutate.statements import ordering_mutants
-from netra_build.core.errors import BadInput, Refused
+from netra_build.core.errors import Refused
 from netra_build.formats.catalogs.catalog import load_catalog
 from netra_build.formats.golden import golden_sources
-from netra_build.formats.launch import read_abi
 from netra_build.formats.library import open_library
 
 SILU = "moe_silu_quant_decode_m1"
@@ -39,7 +39,7 @@ def subject_of(root: Path, toolchain: Toolchain, tactic: str) -> Subject:
     (golden,) = golden_sources(library, tactic)
     tactics = load_catalog(library, derive_pins=True).tactics
     (entry,) = (one for one in tactics if one.name == f"gfx950.{tactic}")
-    return golden_subject(golden, library.read(golden.source), entry, read_abi(library, tactic))
+    return golden_subject(library, golden, entry)
 
 
 def mutant_of(source: Source, before: str, after: str, kind: str = "register") -> Mutant:
@@ -135,15 +135,8 @@ def test_the_unmutated_kernel_has_to_be_silent(root: Path, toolchain: Toolchain)
         assert before in unit
         data = unit.replace(before, after, 1).encode()
         with pytest.raises(Refused) as refused:
-            Judge(Subject("k.s", data, SILU), read_unit("k.s", data), toolchain)
+            Judge(Subject("k.s", data, statement(SILU)), read_unit("k.s", data), toolchain)
         assert str(refused.value).split("\n")[0] == message
-
-
-def test_an_unknown_tactic_is_bad_input(root: Path, toolchain: Toolchain) -> None:
-    unit = (root / f"golden/gfx950/{SILU}/kernel.s").read_bytes()
-    with pytest.raises(BadInput) as refused:
-        Judge(Subject("k.s", unit, "moe_silu"), read_unit("k.s", unit), toolchain)
-    assert str(refused.value).startswith('no numeric contract for "moe_silu"')
 
 
 # Proofs, on small kernels that are not executed

@@ -27,7 +27,6 @@ from netra_build.checkasm.mutate.mutant import ORDERING, VALUE, read_unit
 from netra_build.cli.main import main
 from netra_build.formats.catalogs.catalog import load_catalog
 from netra_build.formats.golden import golden_sources
-from netra_build.formats.launch import read_abi
 from netra_build.formats.library import open_library
 
 GOLDEN = Path(__file__).resolve().parent.parent.parent / "golden" / "gfx950"
@@ -109,8 +108,7 @@ def test_what_survives_is_argued_about(
     (golden,) = golden_sources(library, label)
     tactics = load_catalog(library, derive_pins=True).tactics
     (entry,) = (one for one in tactics if one.name == f"gfx950.{label}")
-    abi = read_abi(library, label)
-    subject = golden_subject(golden, library.read(golden.source), entry, abi)
+    subject = golden_subject(library, golden, entry)
     plan = Plan(sample=12, ordering_sample=6) if is_full else Plan(sample=6, ordering_sample=3)
     result = run_campaign(subject, ToolPlace(local=root / ".toolchain"), plan)
     ordering, value = result.score(ORDERING), result.score(VALUE)

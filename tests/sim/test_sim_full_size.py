@@ -5,11 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+from kernel_statements import named_in
 from numpy.typing import NDArray
 
 from netra_build.asm.tools.toolchain import Toolchain
 from netra_build.checkasm.model.launch import Options, Prepared, prepare
-from netra_build.checkasm.numerics.tactics.moe import down_reduce, gate_up, silu_quant
+
+down_reduce, gate_up, silu_quant = named_in("moe", "down_reduce", "gate_up", "silu_quant")
 
 HIDDEN, INTERMEDIATE, SLOTS = 2048, 512, 9
 FULL_EXPERTS = 257

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from kernel_statements import scenario, stated_in
 
 from netra_build.asm.objects.code_object import read_code_object
 from netra_build.asm.objects.listings import parse_disassembly
 from netra_build.checkasm.model.launch import Options, prepare
-from netra_build.checkasm.numerics.suite import scenario
-from netra_build.checkasm.numerics.tactics.moe import down_reduce
+
+down_reduce = stated_in("moe").down_reduce
 
 DECODE = ("moe_gate_up_decode_m1", "moe_silu_quant_decode_m1", "moe_down_reduce_decode_m1")
 S_NOP = (0xBF800000).to_bytes(4, "little")

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from kernel_statements import statement
 
 from netra_build.asm.tools.toolchain import Toolchain
 from netra_build.core.errors import Refused
@@ -29,7 +30,8 @@ def run(root: Path, toolchain: Toolchain, old: str = "", new: str = "") -> dict:
     unit = text.replace(old, new, 1) if old else text
     hsaco = toolchain.link([toolchain.assemble(unit.encode())])
     listing = toolchain.disassemble(hsaco).encode()
-    return json.loads(STAGE.run({"hsaco": hsaco, "dis": listing}, PARAMETERS, None)["report"])
+    files = {"hsaco": hsaco, "dis": listing, **statement(TACTIC).files}
+    return json.loads(STAGE.run(files, PARAMETERS, None)["report"])
 
 
 def test_a_right_kernel_passes(root: Path, toolchain: Toolchain) -> None:

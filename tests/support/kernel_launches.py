@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kernel_sources import golden_text
+from kernel_statements import entry_of, scenario
 
 from netra_build.asm.objects.code_object import read_code_object
 from netra_build.asm.tools.toolchain import Toolchain
 from netra_build.checkasm.model.launch import Options, Prepared, prepare
 from netra_build.checkasm.numerics.scenario import Scenario
-from netra_build.checkasm.numerics.suite import entry_of, scenario
 
 SEEDS = 20
 """Seeds of random inputs in a full run."""

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from kernel_statements import entry_of, scenario, stated_tactics
 
-from netra_build.checkasm.numerics.suite import entry_of, scenario, stated_tactics
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput
 from netra_build.formats.launch import ABI_FOLDER, Limits, read_abi

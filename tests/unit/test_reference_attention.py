@@ -6,22 +6,17 @@ import math
 
 import numpy as np
 import pytest
+from kernel_statements import named_in, stated_in
 from ml_dtypes import bfloat16, float8_e4m3fn
 
 from netra_build.checkasm.numerics.arithmetic import exponential
-from netra_build.checkasm.numerics.tactics.attention import (
-    ExtendInputs,
-    ExtendShape,
-    attention_extend,
+
+ExtendInputs, ExtendShape, attention_extend = named_in(
+    "attention", "ExtendInputs", "ExtendShape", "attention_extend"
 )
-from netra_build.checkasm.numerics.tactics.splitseq import (
-    Partials,
-    SplitInputs,
-    prepare,
-    split_bounds,
-    stage1,
-)
-from netra_build.checkasm.numerics.tactics.splitseq_merge import stage2
+Partials, split_bounds = named_in("splitseq_shapes", "Partials", "split_bounds")
+SplitInputs, prepare, stage1 = named_in("splitseq", "SplitInputs", "prepare", "stage1")
+stage2 = stated_in("splitseq_merge").stage2
 
 SHAPE = ExtendShape(2, 1, 32)
 WINDOWED = ExtendShape(2, 1, 32, window=2)

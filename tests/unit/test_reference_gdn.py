@@ -8,23 +8,22 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from kernel_statements import entry_of, named_in, scenario, stated_in
 from weight_layout import shuffle_n16k16
 
 from netra_build.checkasm.numerics.arithmetic import exponential, second_nearest, tree64, xor16
 from netra_build.checkasm.numerics.formats import from_bf16, from_e4m3, to_bf16
 from netra_build.checkasm.numerics.scenario import Bound, Scenario, junk
-from netra_build.checkasm.numerics.suite import entry_of, scenario
-from netra_build.checkasm.numerics.tactics.gdn_inputs import (
-    EPSILON,
-    SOFTPLUS_LIMIT,
-    convolve,
-    gates,
-    normalise,
-)
-from netra_build.checkasm.numerics.tactics.gdn_prefill import prefill
-from netra_build.checkasm.numerics.tactics.gdn_recurrence import verify
-from netra_build.checkasm.numerics.tactics.projections import dense_projection, router_projection
 from netra_build.core.errors import BadInput
+
+EPSILON, SOFTPLUS_LIMIT, convolve, gates, normalise = named_in(
+    "gdn_inputs", "EPSILON", "SOFTPLUS_LIMIT", "convolve", "gates", "normalise"
+)
+prefill = stated_in("gdn_prefill").prefill
+verify = stated_in("gdn_recurrence").verify
+dense_projection, router_projection = named_in(
+    "projections", "dense_projection", "router_projection"
+)
 
 
 def rounded(exact: Fraction, digits: int = 24) -> Fraction:
@@ -328,7 +327,7 @@ def test_scenarios_repeat_and_differ_by_seed() -> None:
     [
         (
             ("router_bf16_verify_m17", "", "random"),
-            'reference: unknown tactic "router_bf16_verify_m17"'
+            'no numeric contract for "router_bf16_verify_m17"'
             '\nhint: did you mean "router_bf16_verify_m16"?',
         ),
         (

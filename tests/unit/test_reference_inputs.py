@@ -8,11 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from kernel_statements import entry_of, scenario, stated_in, stated_tactics
 
 from netra_build.checkasm.numerics.scenario import Bound, compare_arrays
-from netra_build.checkasm.numerics.suite import entry_of, scenario, stated_tactics
-from netra_build.checkasm.numerics.tactics import moe
 from netra_build.core.errors import BadInput
+
+moe = stated_in("moe")
 
 ULPS = Bound(2)
 BYTES = {"i64": 8, "u64": 8, "i32": 4, "int32": 4, "fp32": 4, "bf16": 2, "u8": 1, "fp8_e4m3": 1}

@@ -7,11 +7,15 @@ from random import Random
 
 import numpy as np
 import pytest
+from kernel_statements import named_in
 from weight_layout import shuffle_n16k16
 
 from netra_build.checkasm.numerics.arithmetic import fma
 from netra_build.checkasm.numerics.formats import unshuffle_n16k16
-from netra_build.checkasm.numerics.tactics.moe import down_reduce, gate_up, group_quant, silu_quant
+
+down_reduce, gate_up, group_quant, silu_quant = named_in(
+    "moe", "down_reduce", "gate_up", "group_quant", "silu_quant"
+)
 
 INVERSE_448 = Fraction(0x124925 + (1 << 23), 1 << 23) / 2**9
 """The float32 0x3b124925: mantissa with its hidden bit, exponent -9."""

@@ -23,7 +23,7 @@ def test_the_names_follow_from_family_and_id():
     assert sorted(skeleton_files(plan)) == [
         "golden/gfx950/add_bias_m1/kernel.s",
         "kernels/gfx950/templates/moe/add_bias_m1.inc",
-        "netra_build/checkasm/numerics/tactics/add_bias_m1.py",
+        "statements/gfx950/add_bias_m1.py",
         "tests/sim/test_tactic_add_bias_m1.py",
     ]
 
@@ -64,9 +64,7 @@ def test_an_argument_word_decides_the_record():
 def test_without_a_factor_the_kernel_doubles():
     files = skeleton_files(planned("x:read", "y:write", "n:u32"))
     assert b"v_mul_f32 v3, 2.0, v3\n" in files["golden/gfx950/add_bias_m1/kernel.s"]
-    assert (
-        b"factor = np.float32(2)\n" in files["netra_build/checkasm/numerics/tactics/add_bias_m1.py"]
-    )
+    assert b"factor = np.float32(2)\n" in files["statements/gfx950/add_bias_m1.py"]
 
 
 def test_a_new_tactic_is_an_experiment_without_evidence():

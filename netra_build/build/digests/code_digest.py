@@ -110,17 +110,9 @@ def _read_module(name: str) -> tuple[str, tuple[str, ...]]:
         raise ValueError(f"no module {name}")
     source = path.read_bytes()
     imports = set(imported_modules(import_tree(source, name)))
-    if path.name == "__init__.py" and _reaches_members(ast.parse(source, filename=name)):
-        imports |= {f"{name}.{member.stem}" for member in path.parent.glob("[a-z]*.py")}
     texts = (path.with_suffix(suffix) for suffix in TEXT_SUFFIXES)
     read_as_code = b"".join(text.read_bytes() for text in texts if text.is_file())
     return blake3_hex(source + read_as_code), tuple(sorted(imports))
-
-
-def _reaches_members(tree: ast.Module) -> bool:
-    """Tell whether a package file says that who imports the package gets all its modules."""
-    targets = [node.targets[0] for node in tree.body if isinstance(node, ast.Assign)]
-    return any(isinstance(t, ast.Name) and t.id == "MEMBERS_ARE_REACHED" for t in targets)
 
 
 def _statements(tree: ast.AST) -> Iterator[ast.AST]:

@@ -36,28 +36,29 @@ from netra_build.checkasm.mutate.mutant import (
 from netra_build.checkasm.mutate.report import Result
 from netra_build.checkasm.mutate.statements import declared_mutants, ordering_mutants
 from netra_build.checkasm.mutate.value import value_mutants
+from netra_build.checkasm.numerics.statements import read_statement
 from netra_build.core.errors import NetraError, Refused
 from netra_build.formats.catalogs.tactic import FixedTactic
 from netra_build.formats.golden import GoldenSource
-from netra_build.formats.launch import KernelAbi
+from netra_build.formats.launch import KernelAbi, read_abi
+from netra_build.formats.library import Library
 
 SAMPLE = 200
 MUTANTS_PER_TURN = 4
 
 
-def golden_subject(
-    golden: GoldenSource, unit: bytes, tactic: FixedTactic | None, abi: KernelAbi | None
-) -> Subject:
-    """Return the subject of one golden source; ``unit`` is its text.
+def golden_subject(library: Library, golden: GoldenSource, tactic: FixedTactic | None) -> Subject:
+    """Return the subject of one golden source; ``tactic`` is its catalog entry if there is one.
 
-    ``tactic`` and ``abi`` are its catalog entry and its ABI record, None where there is none.
+    ``BadInput`` when the library does not state the tactic.
     """
+    abi = read_abi(library, golden.tactic)
     specialization = dict(golden.specialization)
     block = tactic.launch_block.resolve(_constants(tactic, specialization)) if tactic else 0
     return Subject(
         name=golden.source,
-        unit=unit,
-        tactic=golden.tactic,
+        unit=library.read(golden.source),
+        statement=read_statement(library, golden.tactic),
         specialization=specialization,
         contract=_contract(tactic, abi, block) if tactic else {},
         bounds=_bounds(abi, block) if tactic and abi else None,

@@ -36,7 +36,8 @@ from netra_build.checkasm.mutate.mutant import (
 )
 from netra_build.checkasm.mutate.proofs import Clean, identical, prove_ordering, prove_value
 from netra_build.checkasm.numerics.scenario import Scenario
-from netra_build.checkasm.numerics.suite import RANDOM, entry_of, launches, second_launches
+from netra_build.checkasm.numerics.statement_source import Statement
+from netra_build.checkasm.numerics.suite import RANDOM, Suite, load_suite
 from netra_build.core.errors import BadInput, NetraError, Refused
 
 LONG_SEEDS = 6
@@ -52,17 +53,22 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True)
 class Subject:
-    """The kernel to be mutated. Without a ``tactic`` there is no launch to compare with."""
+    """The kernel to be mutated. Without a ``statement`` there is no launch to compare with."""
 
     name: str
     unit: bytes
-    tactic: str = ""
+    statement: Statement | None = None
     specialization: Mapping[str, int] = field(default_factory=dict)
     seed: int = 1
     contract: Mapping[str, Any] = field(default_factory=dict)
     """What ``conform`` compares the code object with; empty for no comparison."""
     bounds: Bounds | None = None
     """The limits of the contract; without them no interval proves a value mutant harmless."""
+
+    @property
+    def tactic(self) -> str:
+        """Id of the tactic whose launches the kernel has to pass, empty without any."""
+        return "" if self.statement is None else self.statement.tactic
 
 
 @dataclass(frozen=True)
@@ -106,7 +112,8 @@ class Judge:
                 raise _refused(check, self.source.name, "\n".join(found))
         self.clean = Clean(built.code, built.code.kernels[0], built.listing, source)
         self.budget = DEFAULT_BUDGET
-        self.runs = tuple(self._runs(built)) if subject.tactic else ()
+        self.suite = None if subject.statement is None else load_suite(subject.statement)
+        self.runs = () if self.suite is None else tuple(self._runs(built, self.suite))
 
     def judge(self, mutant: Mutant) -> Verdict:
         """Return the verdict on one mutant."""
@@ -167,15 +174,14 @@ class Judge:
 
     # Executing
 
-    def _runs(self, built: _Built) -> Iterator[Scenario]:
+    def _runs(self, built: _Built, suite: Suite) -> Iterator[Scenario]:
         """Yield a reduced launch of the first scenario, then every launch of the quick suite."""
         subject = self.subject
         prepared = self._prepare(built)
-        words = (subject.tactic, subject.specialization)
-        scenarios = list(launches(*words, [subject.seed]))
+        scenarios = list(suite.launches(subject.specialization, [subject.seed]))
         self.is_approximate = prepared.nearest.has_approximate_results
         if self.is_approximate:
-            scenarios += second_launches(*words, subject.seed)
+            scenarios += suite.second_launches(subject.specialization, subject.seed)
         # A mutant may run a multiple of the unmutated kernel's instructions, but not forever.
         self.budget = max([self._budget(prepared, scenario) for scenario in scenarios])
         first = scenarios[0]
@@ -192,15 +198,15 @@ class Judge:
 
         They are made for the first mutant that reaches them, and checked with the unmutated kernel.
         """
-        subject = self.subject
-        if not subject.tactic:
+        subject, suite = self.subject, self.suite
+        if suite is None:
             return ()
-        words = (subject.tactic, subject.specialization)
+        constants = subject.specialization
         seeds = range(subject.seed + 1, subject.seed + 1 + LONG_SEEDS)
-        further = list(islice(launches(*words, seeds), LONG_SEEDS))
+        further = list(islice(suite.launches(constants, seeds), LONG_SEEDS))
         if self.is_approximate:
-            cases = [one for one in entry_of(subject.tactic).cases if one != RANDOM]
-            further += second_launches(*words, subject.seed, cases)
+            cases = [one for one in suite.entry.cases if one != RANDOM]
+            further += suite.second_launches(constants, subject.seed, cases)
         prepared = self._prepare(self._build(self.source.text()))
         for one in further:
             self._budget(prepared, one)

@@ -201,7 +201,13 @@ class Asked:
         expected: Mapping[str, Array],
         bounds: Mapping[str, Bound] | None = None,
     ) -> Scenario:
-        """Return the launch with these kernargs and expected outputs."""
+        """Return the launch with these kernargs and expected outputs.
+
+        ``BadInput`` for an output that is not among the arrays.
+        """
+        for name in expected:
+            if isinstance(values.get(name, 0), int):
+                raise BadInput(f'expected output "{name}" is no array among the kernargs')
         label = f"{self.tactic}/{self.case}/{self.seed}"
         named = (label, self.tactic, self.specialization)
         return Scenario(*named, values, grid, block, expected, bounds or {})

@@ -16,6 +16,7 @@ from netra_build.authoring.skeleton import (
     plan_skeleton,
     skeleton_files,
 )
+from netra_build.checkasm.numerics.statement_source import FOLDER as STATEMENTS
 from netra_build.cli.options import Command, add_library_root, add_toolchain
 from netra_build.cli.places import library_of, toolchain_of
 from netra_build.cli.prove.golden_accept import assembled_golden
@@ -30,7 +31,6 @@ from netra_build.formats.library import Library
 from netra_build.formats.vocabulary import FORMAT_CATALOG, TARGET, WAVE_SIZE
 
 REASON = "laid out by netra new-tactic"
-STATEMENTS = "netra_build/checkasm/numerics/tactics"
 NO_EVIDENCE = {"evidence_root": "evidence/none", "lock_name": "none", "lock_sha256": "0" * 64}
 
 

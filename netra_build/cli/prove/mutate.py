@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from netra_build.asm.source.closure import include_closure
 from netra_build.checkasm.mutate import SCORES
 from netra_build.checkasm.mutate.mutant import KINDS, ORDERING, VALUE
+from netra_build.checkasm.numerics.statements import read_statement
 from netra_build.cli.options import add_library_root, add_toolchain
 from netra_build.cli.places import library_of
 from netra_build.core.canonical_json import pretty_bytes
@@ -18,7 +19,6 @@ from netra_build.core.disk import RealDisk
 from netra_build.core.errors import EXIT_DONE, BadInput, ToolchainFailed, nearest_hint
 from netra_build.formats.catalogs.catalog import load_catalog
 from netra_build.formats.golden import ROOT, GoldenSource, golden_sources
-from netra_build.formats.launch import read_abi
 from netra_build.formats.library import Library
 from netra_build.formats.plan import MACHINE_LINES
 from netra_build.formats.vocabulary import TARGET
@@ -111,8 +111,7 @@ def _results(options: argparse.Namespace) -> list[Result]:
     results = []
     for golden in goldens:
         tactic = next((one for one in tactics if one.name == f"{TARGET}.{golden.tactic}"), None)
-        unit, abi = library.read(golden.source), read_abi(library, golden.tactic)
-        subject = golden_subject(golden, unit, tactic, abi)
+        subject = golden_subject(library, golden, tactic)
         template = None if tactic is None else _template(library, golden, tactic)
         results.append(run_campaign(subject, place, plan, template))
     return results
@@ -175,16 +174,17 @@ def _file_subject(options: argparse.Namespace) -> Subject:
     from netra_build.checkasm.mutate.judge import Subject
 
     data = RealDisk().read_bytes(Path(options.subject))
-    specialization = {}
+    statement, specialization = None, {}
     if options.tactic:
-        from netra_build.checkasm.numerics.suite import entry_of
+        from netra_build.checkasm.numerics.suite import load_suite
 
-        known = entry_of(options.tactic).specializations
+        statement = read_statement(library_of(options), options.tactic)
+        known = load_suite(statement).entry.specializations
         if options.variant not in known:
             hint = nearest_hint(options.variant, known)
             raise BadInput(f'unknown variant "{options.variant}"', location="--variant", hint=hint)
         specialization = dict(known[options.variant])
-    return Subject(options.subject, data, options.tactic, specialization)
+    return Subject(options.subject, data, statement, specialization)
 
 
 def _goldens(library: Library, tactic: str, variant: str) -> list[GoldenSource]:

@@ -8,17 +8,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from netra_build.checkasm.numerics.arithmetic import add, fma, multiply, xor16
 from netra_build.checkasm.numerics.formats import F32, Bits, from_bf16, to_bf16
 from netra_build.checkasm.numerics.inputs import Rng, floats
 from netra_build.checkasm.numerics.scenario import Asked, Entry, Extent, Scenario, Values, junk
 
-QK_HEADS = 16
-VALUE_HEADS = 32
-DIM = 128
-TOKENS = 12
+from .gdn_shapes import DIM, QK_HEADS, TOKENS, VALUE_HEADS, Ids
+
 STRIDE_V = 8192
 COLUMNS = 8
 """Consecutive values of K that one lane owns."""
@@ -27,8 +24,6 @@ RECURRENT_CASES = ("random", "zeros", "subnormals", "large", "slots", "reset", "
 REPLAY_CASES = (*RECURRENT_CASES, "lengths", "in_place")
 WAVES = "NETRA_GDN_WAVES_PER_WORKGROUP"
 BY_WAVES = {f"waves{n}": {WAVES: n} for n in (1, 4, 8)}
-
-Ids = npt.NDArray[np.int32]
 
 
 def verify(

@@ -26,7 +26,8 @@ from netra_build.checkasm.numerics.arithmetic import (
 from netra_build.checkasm.numerics.formats import F32, Bits, from_bf16, round_bf16, to_bf16
 from netra_build.checkasm.numerics.inputs import Rng, bf16, floats
 from netra_build.checkasm.numerics.scenario import Array, Asked, Entry, Scenario, Values, junk
-from netra_build.checkasm.numerics.tactics.gdn_recurrence import (
+
+from .gdn_shapes import (
     DIM,
     QK_HEADS,
     TOKENS,

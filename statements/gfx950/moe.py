@@ -22,16 +22,15 @@ from netra_build.checkasm.numerics.formats import (
     F32,
     Bits,
     Codes,
-    from_e4m3,
     round_bf16,
     to_bf16,
     to_e4m3,
-    unshuffle_n16k16,
 )
 from netra_build.checkasm.numerics.inputs import SCALED, Rng
 from netra_build.checkasm.numerics.scenario import Array, Asked, Entry, Scenario, Values, junk
 
-BLOCK = 128
+from .block_scaled import BLOCK, block_terms
+
 AMAX_FLOOR = np.float32(1e-10)
 INVERSE_448 = np.uint32(0x3B124925).view(np.float32)
 MINUS_LOG2_E = np.float32(-1.442695)
@@ -120,23 +119,6 @@ def down_reduce(
                 acc = add(acc, multiply(topk_weights[token, slot], term))
         out[token] = to_bf16(acc)
     return out
-
-
-def block_terms(row: Codes, row_scale: F32, stored: Codes, weight_scale: F32) -> list[F32]:
-    """Return per K block the float32 vector w_scale*(a_scale*dot) of all N columns.
-
-    A dot of 128 e4m3fn products is a sum of multiples of 2**-18 below 2**25: exact in float64
-    in any order.
-    """
-    weights = unshuffle_n16k16(stored)
-    terms = []
-    for block in range(row.shape[0] // BLOCK):
-        span = slice(block * BLOCK, (block + 1) * BLOCK)
-        left = from_e4m3(weights[:, span]).astype(np.float64)
-        dot = (left @ from_e4m3(row[span]).astype(np.float64)).astype(np.float32)
-        scale = np.repeat(weight_scale[:, block], BLOCK)[: stored.shape[0]]
-        terms.append(multiply(scale, multiply(row_scale[block], dot)))
-    return terms
 
 
 def _gate_up(asked: Asked) -> Scenario:

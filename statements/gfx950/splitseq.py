@@ -25,19 +25,23 @@ from netra_build.checkasm.numerics.scenario import (
     junk,
     with_junk_above,
 )
-from netra_build.checkasm.numerics.tactics.attention import NUMBERS, POOL, USUAL
 
-SPLIT_TILE = 32
-DIMENSIONS = 256
-QUERY_HEADS = 16
-KV_HEADS = 2
+from .attention_inputs import NUMBERS, POOL, USUAL
+from .splitseq_shapes import (
+    DIMENSIONS,
+    KV_HEADS,
+    LENGTHS,
+    QUERY_HEADS,
+    SPLIT_TILE,
+    Partials,
+    chosen_lengths,
+    partial_strides,
+    split_bounds,
+)
 
 ROWS_MAX = 16
 TABLE_SLOTS = 4160
-EDGES = (1, 15, 16, 31, 32, 33, 63, 64, 65, 127, 129)
 
-Lengths = tuple[tuple[int, ...], tuple[int, ...]]
-"""Keys and splits of each row."""
 
 PREPARE: Mapping[str, tuple[int, int]] = {
     "no_token": (9, 0),
@@ -50,22 +54,6 @@ PREPARE: Mapping[str, tuple[int, int]] = {
 
 PREPARE_CASES = ("random", *PREPARE, "negative_slots")
 
-LENGTHS: Mapping[str, Lengths] = {
-    "one_split": ((1, 15, 16, 33), (1, 1, 1, 1)),
-    "tile_edges": ((31, 32, 33, 63, 64, 65), (1, 1, 2, 3, 2, 3)),
-    "empty_splits": ((1, 33, 64, 100), (129, 129, 7, 3)),
-    "masks": ((2, 3, 5, 6, 9, 10, 13, 14, 18, 22, 26, 30), (1,) * 12),
-    "extents": ((33, 64, 66, 96, 97, 129, 160, 193), (2, 2, 2, 3, 3, 4, 5, 6)),
-    "window_lengths": ((4094, 4095, 4096), (3, 16, 129)),
-}
-MERGED_LENGTHS: Mapping[str, Lengths] = {
-    "more_splits_than_merged": ((4480,), (140,)),
-    "far_apart": ((300, 300), (9, 7)),
-    "scaled": ((64, 64, 64), (2, 2, 2)),
-    "extreme_values": ((96, 40), (3, 1)),
-    "ties": (tuple(32 * n for n in (3, 5, 7, 9, 11, 13)), (3, 5, 7, 9, 11, 13)),
-}
-"""Keys and splits of each row, in the further cases of stage 2."""
 
 STAGE1_CASES = ("random", *LENGTHS, *NUMBERS)
 
@@ -90,13 +78,6 @@ def prepare(
     return unified, seq_lens
 
 
-def split_bounds(keys: int, splits: int, split: int) -> tuple[int, int]:
-    """Return first key and end of a split; it is empty when the first is not below the end."""
-    wanted = (keys + splits - 1) // splits
-    per = (wanted + SPLIT_TILE - 1) // SPLIT_TILE * SPLIT_TILE
-    return split * per, min(split * per + per, keys)
-
-
 @dataclass(frozen=True)
 class SplitInputs:
     """Inputs of stage 1.
@@ -112,14 +93,6 @@ class SplitInputs:
     seq_lens: npt.NDArray[np.int32]
     num_kv_splits: npt.NDArray[np.int32]
     sm_scale: np.float32
-
-
-@dataclass(frozen=True)
-class Partials:
-    """What stage 1 writes: mid FP32 [M, 16, splits, 256] and lse FP32 [M, 16, splits]."""
-
-    mid: F32
-    lse: F32
 
 
 def stage1(inputs: SplitInputs, before: Partials) -> Partials:
@@ -209,16 +182,6 @@ def _stage1_inputs(case: str, rng: Rng) -> SplitInputs:
     )
 
 
-def chosen_lengths(case: str, rng: Rng) -> Lengths:
-    """Return keys and splits of each row: those of the case, or up to four random ones."""
-    if fixed := LENGTHS.get(case) or MERGED_LENGTHS.get(case):
-        return fixed
-    count = int(rng.integers(1, 5))
-    keys = rng.choice(EDGES, count)
-    keys = np.where(rng.random(count) < 0.6, keys, rng.integers(1, 300, count))
-    return tuple(int(n) for n in keys), tuple(int(n) for n in rng.integers(1, 9, count))
-
-
 def _spaced(array: Array, gap: int) -> Array:
     """Return rows [.., D] with ``gap`` more elements of junk behind each, as one flat array."""
     wide = junk(str(array.dtype), *array.shape[:-1], array.shape[-1] + gap)
@@ -248,15 +211,6 @@ def _stage1_kernargs(inputs: SplitInputs, before: Partials, rng: Rng) -> Values:
         **partial_strides(splits),
         "scratch": 0,
         "profile": 0,
-    }
-
-
-def partial_strides(splits: int) -> Values:
-    """Return the kernargs that give the place of a split's partial results."""
-    return {
-        "mid_tok": QUERY_HEADS * splits * DIMENSIONS,
-        "mid_head": splits * DIMENSIONS,
-        "mid_split": DIMENSIONS,
     }
 
 

@@ -17,7 +17,8 @@ from netra_build.checkasm.numerics.arithmetic import (
 from netra_build.checkasm.numerics.formats import F32, Bits, to_bf16
 from netra_build.checkasm.numerics.inputs import Rng
 from netra_build.checkasm.numerics.scenario import Asked, Entry, Scenario, Values, bits_of, junk
-from netra_build.checkasm.numerics.tactics.splitseq import (
+
+from .splitseq_shapes import (
     DIMENSIONS,
     LENGTHS,
     MERGED_LENGTHS,

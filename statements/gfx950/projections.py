@@ -8,7 +8,8 @@ from netra_build.checkasm.numerics.arithmetic import add, fma, multiply, tree64
 from netra_build.checkasm.numerics.formats import F32, Bits, Codes, from_bf16, to_bf16
 from netra_build.checkasm.numerics.inputs import FLOATS, SCALED, Rng, bf16
 from netra_build.checkasm.numerics.scenario import Asked, Entry, Scenario, generator, junk
-from netra_build.checkasm.numerics.tactics.moe import block_terms
+
+from .block_scaled import block_terms
 
 CHUNK = 512
 ROUTER_CASES = (*FLOATS, "exact_zeros")

@@ -18,7 +18,8 @@ from netra_build.checkasm.numerics.scenario import (
     Values,
     junk,
 )
-from netra_build.checkasm.numerics.tactics.gdn_recurrence import DIM, QK_HEADS, VALUE_HEADS, Ids
+
+from .gdn_shapes import DIM, QK_HEADS, VALUE_HEADS, Ids
 
 CHUNK = 64
 CASES = ("random", "ragged", "edges", "growing", "zeros", "strong_decay")

@@ -1,0 +1,27 @@
+"""Statements are inputs of the simulations: an edit of one runs its own again, and nothing else."""
+
+from __future__ import annotations
+
+from project import ENGINE, Project, tree_digests
+
+MOE = "statements/gfx950/moe.py"
+
+
+def test_an_edit_of_a_statement_simulates_its_tactics_again(built: Project) -> None:
+    before = tree_digests(built.engine())
+    built.edit(MOE, "SLOTS = 9\n", "SLOTS = 9  # eight experts and the shared one\n")
+    assert sorted(built.scons(f"engine={ENGINE}").actions) == [*["NUMER"] * 3, "SEALED"]
+    assert tree_digests(built.engine()) == before
+    built.edit("statements/gfx950/attention.py", "TOKENS_MAX = 16", "TOKENS_MAX = 15")
+    assert built.scons(f"engine={ENGINE}").actions == []
+
+
+def test_a_mistake_in_a_statement_is_one_line(built: Project) -> None:
+    built.edit("statements/gfx950/block_scaled.py", "    terms = []\n", "    terms = [][0]\n")
+    done = built.scons(f"engine={ENGINE}", "-k")
+    assert done.status == 2
+    line = (
+        "statements/gfx950/block_scaled.py:20: statement raises IndexError: list index out of range"
+    )
+    assert line in done.errors
+    assert "Traceback" not in done.output + done.errors

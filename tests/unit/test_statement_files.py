@@ -1,0 +1,165 @@
+"""The statement files of a library: which states which tactic, and what they import."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from kernel_statements import LIBRARY, entry_of, statement
+from kernel_statements import stated_tactics as ours
+
+from netra_build import requests
+from netra_build.build.digests.code_digest import code_reach
+from netra_build.build.graph.actions import Action, Root
+from netra_build.checkasm.numerics.loader import TOOL_BOX
+from netra_build.checkasm.numerics.statement_source import MAX_BYTES, TOOLS
+from netra_build.checkasm.numerics.statements import (
+    read_statement,
+    stated_tactics,
+    statement_names,
+)
+from netra_build.core.disk import RealDisk
+from netra_build.core.errors import BadInput
+from netra_build.formats.library import Library
+
+FOLDER = "statements/gfx950"
+
+
+def library_of(root: Path, files: dict[str, str | bytes]) -> Library:
+    """Return a library that holds nothing but these statement files."""
+    for name, text in files.items():
+        path = root / FOLDER / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return Library(root, RealDisk())
+
+
+def test_declarations_are_read_without_running_anything(tmp_path: Path) -> None:
+    table = 'X = 1 / 0\n\nTACTICS = {\n    "a": X,\n    "b": {"c": X},\n}\n'
+    files = {"family.py": table, "single.py": "ENTRY = 1 / 0\n", "shapes.py": "DIM = 1 / 0\n"}
+    library = library_of(tmp_path, {**files, "_part.py": table, "Upper.py": table, "x.txt": table})
+    places = {"a": "family", "b": "family", "single": "single"}
+    assert stated_tactics(library) == {k: f"{FOLDER}/{v}.py" for k, v in places.items()}
+
+
+def test_a_library_without_statements_states_nothing(tmp_path: Path) -> None:
+    library = Library(tmp_path, RealDisk())
+    assert stated_tactics(library) == {}
+    assert statement_names(library, "moe_silu_quant_decode_m1") == ()
+
+
+def test_a_statement_is_its_file_with_all_that_it_imports(tmp_path: Path) -> None:
+    files = {
+        "family.py": "from .one import X\nfrom .two import (\n    Y,\n)\nTACTICS = {'a': X}\n",
+        "one.py": "from .three import X\n",
+        "two.py": "import numpy\n",
+        "three.py": "from .one import Z\n",
+        "other.py": "ENTRY = 1\n",
+    }
+    library = library_of(tmp_path, files)
+    names = ["family", "one", "three", "two"]
+    assert statement_names(library, "a")[0] == f"{FOLDER}/family.py"
+    assert sorted(statement_names(library, "a")) == [f"{FOLDER}/{name}.py" for name in names]
+    assert dict(read_statement(library, "a").files) == {
+        f"{FOLDER}/{name}.py": files[f"{name}.py"].encode() for name in names
+    }
+    assert statement_names(library, "other") == (f"{FOLDER}/other.py",)
+
+
+def test_ours_depend_on_what_they_share_and_on_no_other_statement() -> None:
+    """An edit of one family runs no simulation of another one again."""
+    for tactic in ours():
+        first, *others = statement_names(LIBRARY, tactic)
+        assert tactic in stated_tactics(LIBRARY)
+        assert first == stated_tactics(LIBRARY)[tactic]
+        assert not set(others) & set(stated_tactics(LIBRARY).values())
+    assert statement_names(LIBRARY, "attention_splitseq_stage2")[1:] == (
+        f"{FOLDER}/splitseq_shapes.py",
+    )
+
+
+def test_every_declared_tactic_has_an_entry() -> None:
+    assert len(ours()) >= 16
+    for tactic in ours():
+        assert "random" in entry_of(tactic).cases
+
+
+def test_the_tools_of_statements_are_code_of_the_stage() -> None:
+    """An edit of the tool box runs every simulation again, one of the finder none."""
+    package = "netra_build.checkasm.numerics"
+    reached = {name for name, _ in code_reach("netra_build.stages.check_numerics").modules}
+    assert [module.__name__ for module in TOOL_BOX] == [f"{package}.{name}" for name in TOOLS]
+    assert {module.__name__ for module in TOOL_BOX} <= reached
+    assert f"{package}.statements" not in reached
+
+
+TWICE = 'tactic "a" is stated twice, first in statements/gfx950/one.py:1'
+FORM = 'expected TACTICS = {"TACTIC": ...} or ENTRY = ... as its last statement, got'
+ABSENT = 'statement imports "statements/gfx950/shape.py", which is not there'
+BAD = [
+    ({"one.py": 'TACTICS = {"a": 1}\n', "two.py": '\nTACTICS = {\n"b": 1,\n"a": 1}\n'},
+     f"two.py:4: {TWICE}"),
+    ({"one.py": 'TACTICS = {"a": 1, "a": 2}\n'}, f"one.py:1: {TWICE}"),
+    ({"one.py": "ENTRY = 1\nENTRY = 2\n"},
+     "one.py:2: statement file declares its tactics twice"),
+    ({"one.py": "X = 1\nTACTICS = [1]\n"},
+     f'one.py:2: tactics are not declared; {FORM} "TACTICS = [1]"'),
+    ({"one.py": "TACTICS = {**X}\n"},
+     f'one.py:1: tactics are not declared; {FORM} "TACTICS = {{**X}}"'),
+    ({"one.py": "TACTICS = {1: X}\n"},
+     f'one.py:1: tactics are not declared; {FORM} "TACTICS = {{1: X}}"'),
+    ({"one.py": "TACTICS: dict = {}\n"},
+     f'one.py:1: tactics are not declared; {FORM} "TACTICS: dict = {{}}"'),
+    ({"one.py": 'TACTICS = {"a": X}\nX = 1\n'},
+     f'one.py:1: tactics are not declared; {FORM} "TACTICS = {{"a": X}}"'),
+    ({"one.py": "ENTRY: int = 1\n"},
+     f'one.py:1: tactics are not declared; {FORM} "ENTRY: int = 1"'),
+    ({"one.py": 'X = 1\nTACTICS = {\n    "a": (1,\n}\n'},
+     "one.py:4: statement is no Python: closing parenthesis '}' does not match opening "
+     "parenthesis '(' on line 3"),
+    ({"one.py": b"# \xff\n"}, "one.py: statement is not UTF-8 text"),
+    ({"one.py": b"X = 1\0\n"}, "one.py: statement holds a zero byte"),
+    ({"one.py": b"#" * (MAX_BYTES + 1)},
+     f"one.py: statement is too large; expected at most {MAX_BYTES} bytes, got {MAX_BYTES + 1}"),
+    ({"a.py": "import numpy\nfrom .shape import X\nENTRY = X\n", "shapes.py": "X = 1\n"},
+     f'a.py:2: {ABSENT}\nhint: did you mean "statements/gfx950/shapes.py"?'),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("files", "message"), BAD)
+def test_a_library_that_cannot_be_read_is_refused(
+    tmp_path: Path, files: dict[str, str | bytes], message: str
+) -> None:
+    with pytest.raises(BadInput) as refused:
+        statement_names(library_of(tmp_path, files), "a")
+    assert str(refused.value) == f"{FOLDER}/{message}"
+
+
+def test_an_unknown_tactic_is_refused_with_the_nearest() -> None:
+    with pytest.raises(BadInput) as refused:
+        statement("moe_silu_quant_decode")
+    assert str(refused.value) == (
+        'no numeric contract for "moe_silu_quant_decode"\n'
+        'hint: did you mean "moe_silu_quant_decode_m1"?'
+    )
+
+
+def simulations(library: Library, tactic: str) -> list[Action]:
+    """Return the actions that simulate a tactic when it is built alone."""
+    graph = requests.tactic_graph(library, tactic)
+    return [action for action in graph.actions if action.stage.name == "numerics"]
+
+
+def test_a_simulation_has_the_files_of_its_statement_as_inputs() -> None:
+    (action,) = simulations(LIBRARY, "attention_splitseq_stage2")
+    files = {place.name for _, place in action.inputs if place.root is Root.SOURCE}
+    assert files == {f"{FOLDER}/splitseq_merge.py", f"{FOLDER}/splitseq_shapes.py"}
+
+
+def test_a_tactic_that_its_library_does_not_state_is_not_simulated(
+    root: Path, tmp_path: Path
+) -> None:
+    for part in ("manifests", "kernels", "golden", "schemas", "evidence"):
+        shutil.copytree(root / part, tmp_path / part)
+    assert simulations(Library(tmp_path, RealDisk()), "attention_splitseq_stage2") == []

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from netra_build.asm.source.closure import Closure, flatten, include_closure, prune_macros
+from netra_build.asm.source.closure import Closure, flat_unit, include_closure
 from netra_build.asm.source.lexer import shared_text
 from netra_build.core.canonical_json import stable_hash
 from netra_build.core.errors import BadInput, Refused, nearest_hint
@@ -205,7 +205,7 @@ def _texts(
 
 def _text(kernel: KernelInstance, closure: Closure) -> bytes:
     location = kernel.source_name
-    flat = prune_macros(flatten(unit_source(kernel), closure, location), location)
+    flat = flat_unit(unit_source(kernel), closure, location)
     return shared_text(flat, kernel.macro_symbols, [name for name, _ in kernel.constants])
 
 

@@ -197,7 +197,7 @@ class BuildContext:
         if self._store is not None:
             self._store = self._store.opened_anew()
         if self.toolchain is not None:
-            self.toolchain.begin_anew()
+            self.toolchain.native.begin_anew()
         if self.runs is not None:
             self.runs.begin_anew()
 

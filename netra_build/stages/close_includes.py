@@ -11,12 +11,10 @@ from typing import Any
 from netra_build.asm.source.closure import (
     Closure,
     computational_identity,
-    flat_blocks,
-    flatten,
+    flat_unit,
     include_closure,
-    prune_blocks,
-    prune_macros,
 )
+from netra_build.asm.source.includes import published_computational_sha256
 from netra_build.build.graph.actions import Inputs, Outputs, Parameters, Stage
 from netra_build.core.canonical_json import Json, pretty_bytes
 from netra_build.core.digests import sha256_hex
@@ -34,7 +32,7 @@ def close(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
     reached, declared = set(closure.names), set(inputs) - {"unit"}
     if reached != declared:
         raise ValueError(f"{template}: declared {sorted(declared)}, reached {sorted(reached)}")
-    flat = prune_blocks(flat_blocks(inputs["unit"], closure, location))
+    flat = flat_unit(inputs["unit"], closure, location)
     return {"closure": pretty_bytes(_record(template, closure)), "flat": flat}
 
 
@@ -47,7 +45,7 @@ def _record(template: str, closure: Closure) -> dict[str, Json]:
             for name, data in closure.data_by_name.items()
         ],
         "source_closure_sha256": closure.source_closure_sha256,
-        "published_computational_sha256": closure.published_computational_sha256,
+        "published_computational_sha256": published_computational_sha256(closure.data_by_name),
         "computational_identity": computational_identity(closure),
     }
 
@@ -57,8 +55,7 @@ def flatten_alone(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs
 
     ``location`` names the source in messages.
     """
-    location = parameters["location"]
-    return {"flat": prune_macros(flatten(inputs["unit"], Closure({}, ()), location), location)}
+    return {"flat": flat_unit(inputs["unit"], Closure({}, ()), parameters["location"])}
 
 
 CLOSE = Stage("close", "CLOSE", __name__, close)

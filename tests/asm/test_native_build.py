@@ -214,8 +214,7 @@ def test_sources_that_do_not_compile_are_refused_with_the_first_error(
 ):
     compiler = find_compiler(toolchain)
     monkeypatch.setattr(build, "source_files", lambda disk: {"x.cpp": b"int f() { return 1 }\n"})
-    kit = build.Kit(compiler, (), tmp_path)
-    message = failure(build._compile, toolchain, kit, tmp_path)
+    message = failure(build._compile, toolchain, compiler, (), tmp_path, tmp_path)
     assert message.startswith(f"{compiler.name}: cannot compile the native part: ")
     assert "x.cpp:1:" in message
     assert "expected ‘;’ before ‘}’ token" in message or "expected ';'" in message

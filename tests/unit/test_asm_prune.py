@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from netra_build.asm.source.closure import prune_macros
+from netra_build.asm.source.closure import Closure, flat_unit
 
 HEAD = ".macro NETRA_A x\ns_nop \\x\n.endm\n.macro NETRA_B x\ns_nop 1\nNETRA_A \\x\n.endm\n"
 USED = ".macro NETRA_C\ns_nop 2\n.endm\n"
@@ -12,7 +12,7 @@ USED = ".macro NETRA_C\ns_nop 2\n.endm\n"
 
 def pruned(text: str) -> str:
     """Return the pruned unit."""
-    return prune_macros(text.encode(), "unit.s").decode()
+    return flat_unit(text.encode(), Closure({}, ()), "unit.s").decode()
 
 
 def test_an_unreached_macro_is_dropped() -> None:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from netra_build.asm.native.proof import prove
@@ -20,6 +19,7 @@ from netra_build.asm.native.session import (
     NativeLibrary,
     belonging,
     find_library,
+    library_at,
     llvm_library,
     read_note,
     shared_library,
@@ -56,15 +56,6 @@ NEEDED_FILES = (
 )
 
 
-@dataclass(frozen=True)
-class Kit:
-    """What the library is compiled with: compiler, shared libraries, home of LLVM's headers."""
-
-    compiler: Path
-    libraries: tuple[Path, ...]
-    llvm_home: Path
-
-
 def build_library(
     programs: Toolchain, folder: Path, apt_options: Sequence[str] = ()
 ) -> tuple[NativeLibrary, bool]:
@@ -80,7 +71,7 @@ def build_library(
         version = _compiler_version(compiler, scratch)
         home = _llvm_home(programs, scratch, apt_options)
         _check_version(programs, home)
-        path = _compile(programs, Kit(compiler, libraries, home), scratch)
+        path = _compile(programs, compiler, libraries, home, scratch)
         prove(programs, path)
         return store_library(programs, folder, programs.disk.read_bytes(path), version), True
 
@@ -91,20 +82,13 @@ def store_library(programs: Toolchain, folder: Path, data: bytes, compiler: str)
     Libraries of other sources go: no checkout that shares the folder can use them. ``compiler`` is
     the version line of the compiler. Raises ``BadInput`` when the folder cannot be written.
     """
-    note = {
-        **belonging(programs),
-        "compiler": compiler,
-        "library_digest": blake3_hex(data),
-    }
-    key = blake3_hex(stable_hash({**belonging(programs), "compiler": compiler}).encode())[:32]
-    path = folder / f"{key}.so"
+    made_from = {**belonging(programs), "compiler": compiler}
+    note = {**made_from, "library_digest": blake3_hex(data)}
+    path = folder / f"{blake3_hex(stable_hash(made_from).encode())[:32]}.so"
     programs.disk.write_bytes(path, data)
     programs.disk.write_bytes(path.with_suffix(NOTE_SUFFIX), pretty_bytes(note))
     _remove_others(folder, note, programs.disk)
-    llvm_path = llvm_library(programs)
-    if llvm_path is None:
-        raise ValueError("a library was built for a tool chain without LLVM's shared library")
-    return NativeLibrary(path, llvm_path, blake3_hex(data))
+    return library_at(programs, path)
 
 
 def find_compiler(programs: Toolchain) -> Path:
@@ -232,33 +216,28 @@ def _check_version(programs: Toolchain, home: Path) -> None:
         )
 
 
-def _compile(programs: Toolchain, kit: Kit, scratch: Path) -> Path:
+def _compile(
+    programs: Toolchain, compiler: Path, libraries: Sequence[Path], home: Path, scratch: Path
+) -> Path:
     sources = [str(scratch / name) for name in source_files(programs.disk) if name.endswith("pp")]
     for name, data in source_files(programs.disk).items():
         programs.disk.write_bytes(scratch / name, data)
-    archives = [str(kit.llvm_home / "lib" / name) for name in ("liblldELF.a", "liblldCommon.a")]
+    archives = [str(home / "lib" / name) for name in ("liblldELF.a", "liblldCommon.a")]
     output = scratch / LIBRARY_NAME
-    command = [str(kit.compiler), *FLAGS, "-isystem", str(kit.llvm_home / "include"), *sources]
-    command += ["-o", str(output), *archives, *map(str, kit.libraries), *LINK_FLAGS]
+    command = [str(compiler), *FLAGS, "-isystem", str(home / "include"), *sources]
+    command += ["-o", str(output), *archives, *map(str, libraries), *LINK_FLAGS]
     command += [f"-Wl,-rpath-link,{folder}" for folder in programs.library_path]
     ended = run_program(command, folder=scratch, timeout_seconds=COMPILE_SECONDS)
     if ended.status:
         first = next((line for line in ended.report.split("\n") if "error" in line), "no message")
-        raise ToolchainFailed(
-            f"cannot compile the native part: {first}", location=kit.compiler.name
-        )
+        raise ToolchainFailed(f"cannot compile the native part: {first}", location=compiler.name)
     return output
 
 
 def _libraries(programs: Toolchain) -> tuple[Path, ...]:
     """Return the shared libraries that the programs load and the native library needs too."""
-    llvm = llvm_library(programs)
-    if llvm is None:
-        raise ToolchainFailed(
-            "this tool chain has no shared library of LLVM", location="native part"
-        )
     found = [shared_library(programs, programs.linker, start) for start in ("libz.", "libzstd.")]
-    return (llvm, *(path for path in found if path is not None))
+    return (llvm_library(programs), *filter(None, found))
 
 
 if __name__ == "__main__":

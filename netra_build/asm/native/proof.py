@@ -5,14 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from netra_build.asm.native.session import (
-    NativeLibrary,
     NativeToolchain,
-    llvm_library,
+    library_at,
     with_native_part,
 )
 from netra_build.asm.tools.programs import AssemblyFailed
 from netra_build.asm.tools.toolchain import Toolchain
-from netra_build.core.digests import blake3_hex
 from netra_build.core.errors import ToolchainFailed
 
 GOOD_UNIT = b"""\
@@ -54,22 +52,13 @@ def prove(programs: Toolchain, path: Path) -> None:
     Raises ``ToolchainFailed`` when anything differs or the library cannot be loaded.
     """
     native = with_native_part(programs, None)
-    native.native.use(programs, _unproven(programs, path))
+    native.native.use(programs, library_at(programs, path))
     try:
         _compare(programs, native)
     finally:
         native.close()
     if native.native.absence:
         raise ToolchainFailed(native.native.absence, location="native part")
-
-
-def _unproven(programs: Toolchain, path: Path) -> NativeLibrary:
-    llvm_path = llvm_library(programs)
-    if llvm_path is None:
-        raise ToolchainFailed(
-            "this tool chain has no shared library of LLVM", location="native part"
-        )
-    return NativeLibrary(path, llvm_path, blake3_hex(programs.disk.read_bytes(path)))
 
 
 def _compare(programs: Toolchain, native: NativeToolchain) -> None:

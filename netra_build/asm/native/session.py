@@ -65,23 +65,29 @@ def find_library(programs: Toolchain, folder: Path) -> NativeLibrary | None:
     """
     disk = programs.disk
     notes = disk.files_under(folder, NOTE_SUFFIX) if disk.is_folder(folder) else ()
-    llvm_path = llvm_library(programs) if notes else None
-    if llvm_path is None:
-        return None
-    wanted = belonging(programs)
+    wanted = belonging(programs) if notes else {}
     for note_path in notes:
         note = read_note(note_path, disk)
         path = note_path.with_suffix(".so")
         if all(note.get(name) == value for name, value in wanted.items()) and disk.is_file(path):
-            digest = blake3_hex(disk.read_bytes(path))
-            if note.get("library_digest") == digest:
-                return NativeLibrary(path, llvm_path, digest)
+            library = library_at(programs, path)
+            if note.get("library_digest") == library.digest:
+                return library
     return None
 
 
-def llvm_library(programs: Toolchain) -> Path | None:
-    """Return the shared library that holds LLVM for all programs; None when there is none."""
-    return shared_library(programs, programs.assembler, "libLLVM")
+def library_at(programs: Toolchain, path: Path) -> NativeLibrary:
+    """Return the library at ``path``; ``ToolchainFailed`` when the programs load no LLVM."""
+    return NativeLibrary(path, llvm_library(programs), blake3_hex(programs.disk.read_bytes(path)))
+
+
+def llvm_library(programs: Toolchain) -> Path:
+    """Return the shared library that holds LLVM for all programs, or raise ``ToolchainFailed``."""
+    found = shared_library(programs, programs.assembler, "libLLVM")
+    if found is None:
+        fact = "this tool chain has no shared library of LLVM"
+        raise ToolchainFailed(fact, location="native part")
+    return found
 
 
 def shared_library(programs: Toolchain, program: Program, start: str) -> Path | None:
@@ -223,10 +229,6 @@ class NativeToolchain(Toolchain):
         if library is None:
             return {"absence": self.native.absence}
         return {"library_digest": library.digest}
-
-    def begin_anew(self) -> None:
-        """Be the tool chain of a copy of this process."""
-        self.native.begin_anew()
 
     def close(self) -> None:
         """End the workers; they also end with the interpreter."""

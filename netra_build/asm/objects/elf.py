@@ -203,20 +203,16 @@ def is_elf64(data: bytes) -> bool:
 
 
 def is_whole(data: bytes) -> bool:
-    """Tell whether a file is an ELF file with all sections that it speaks of, however many."""
+    """Tell whether a file is an ELF file up to its section headers, which LLVM writes last."""
     if not is_elf64(data) or len(data) < HEADER_BYTES:
         return False
     header = ElfHeader(*_HEADER.unpack_from(data))
-    at = header.sections_at
-    if header.section_size != SECTION_BYTES or at + SECTION_BYTES > len(data):
+    if header.sections_at + SECTION_BYTES > len(data):
         return False
     # From 65280 sections on, their number stands where the first header has its size.
-    count = header.section_count or SectionHeader(*_SECTION.unpack_from(data, at)).size
-    if at + count * SECTION_BYTES > len(data):
-        return False
-    places = range(at, at + count * SECTION_BYTES, SECTION_BYTES)
-    sections = (SectionHeader(*_SECTION.unpack_from(data, place)) for place in places)
-    return all(one.offset + one.stored <= len(data) for one in sections)
+    first = SectionHeader(*_SECTION.unpack_from(data, header.sections_at))
+    count = header.section_count or first.size
+    return header.sections_at + count * SECTION_BYTES <= len(data)
 
 
 def read_sections(elf: ElfFile, location: str) -> tuple[Section, ...]:

@@ -10,11 +10,10 @@ from dataclasses import dataclass, field
 from netra_build.asm.source.include_rules import Include
 from netra_build.asm.source.includes import (
     Reader,
-    published_computational_sha256,
     source_closure_sha256,
     walk_includes,
 )
-from netra_build.asm.source.lexer import Block, lex, macro_blocks
+from netra_build.asm.source.lexer import Block
 from netra_build.asm.source.source_file import (
     INCLUDED,
     Piece,
@@ -51,11 +50,6 @@ class Closure:
     def source_closure_sha256(self) -> str:
         """SHA-256 over names and bytes, as the published format defines it."""
         return source_closure_sha256(self.data_by_name)
-
-    @property
-    def published_computational_sha256(self) -> str:
-        """SHA-256 over the text without comments, as the published format defines it."""
-        return published_computational_sha256(self.data_by_name)
 
 
 def include_closure(template: str, read: Reader, location: str) -> Closure:
@@ -148,19 +142,12 @@ def flatten(instance_source: bytes, closure: Closure, location: str = "unit.s") 
     object. Raises ``BadInput`` for an include outside the closure, a file that includes itself
     under no guard, a unit over ``MAX_UNIT_BYTES``, and what ``read_source`` refuses.
     """
-    blocks = flat_blocks(instance_source, closure, location)
+    blocks = _flat_blocks(instance_source, closure, location)
     return "".join([block.text for block in blocks]).encode("utf-8")
 
 
-def flat_blocks(instance_source: bytes, closure: Closure, location: str = "unit.s") -> list[Block]:
-    """Return the flat unit as blocks, refused as ``flatten`` says."""
-    main = read_source(location, instance_source, closure.macros)
-    refuse_shared_guards((*closure.files, main))
-    return _Flattening({file.name: file for file in closure.files}).run(main)
-
-
-def prune_macros(flat: bytes, location: str) -> bytes:
-    """Return the flat unit without the macros that nothing reaches; order and text are kept.
+def flat_unit(instance_source: bytes, closure: Closure, location: str) -> bytes:
+    """Return what ``flatten`` does without the macros that nothing reaches.
 
     So what a unit does not use cannot change it. A macro counts as reached when its name stands
     anywhere in text that is reached: as a statement's first word, as an argument, or as the fixed
@@ -168,20 +155,21 @@ def prune_macros(flat: bytes, location: str) -> bytes:
     that is put together of arguments alone and passed on as an argument - is refused by the
     assembler as unknown: only names with a capital letter, which no instruction has, are dropped.
     """
-    return prune_blocks(macro_blocks(lex(flat, location, {})))
-
-
-def prune_blocks(blocks: Iterable[Block]) -> bytes:
-    """Return the flat unit of these blocks without the macros that nothing reaches."""
-    all_blocks = list(blocks)
-    waiting = [block for block in all_blocks if block.macro == block.macro.lower()]
-    dropped = [block for block in all_blocks if block.macro != block.macro.lower()]
+    blocks = _flat_blocks(instance_source, closure, location)
+    waiting = [block for block in blocks if block.macro == block.macro.lower()]
+    dropped = [block for block in blocks if block.macro != block.macro.lower()]
     while waiting and dropped:
         reached = _reached({block.macro for block in dropped}, waiting)
         waiting = [block for block in dropped if block.macro in reached]
         dropped = [block for block in dropped if block.macro not in reached]
     gone = set(map(id, dropped))
-    return "".join([block.text for block in all_blocks if id(block) not in gone]).encode("utf-8")
+    return "".join([block.text for block in blocks if id(block) not in gone]).encode("utf-8")
+
+
+def _flat_blocks(instance_source: bytes, closure: Closure, location: str) -> list[Block]:
+    main = read_source(location, instance_source, closure.macros)
+    refuse_shared_guards((*closure.files, main))
+    return _Flattening({file.name: file for file in closure.files}).run(main)
 
 
 @dataclass

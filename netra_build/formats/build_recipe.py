@@ -6,16 +6,16 @@ They are normalised to records before any digest is taken.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, TypeVar
 
 from netra_build.core.canonical_json import Json, lower
 from netra_build.core.disk import relative_name
 from netra_build.core.errors import nearest_hint
 from netra_build.formats.fields import first_repeated
-from netra_build.formats.vocabulary import CODE_OBJECTS, ENGINE, PLACEMENTS
+from netra_build.formats.vocabulary import ENGINE, PLACEMENTS
 from netra_build.formats.yaml_text import Located, parse_yaml
 
 FORMAT = "netra-recipe-1"
@@ -117,6 +117,9 @@ class ObjectsRecipe:
 
 Recipe = EngineRecipe | ObjectsRecipe
 Readers = Mapping[str, Callable[[Located], Any]]
+"""How each key of a mapping is read, in the order in which they are."""
+
+T = TypeVar("T")
 
 
 def _matching(node: Located, pattern: re.Pattern[str], what: str) -> str:
@@ -145,12 +148,6 @@ def _symbol(node: Located) -> str:
     return _matching(node, _SYMBOL, "an assembler symbol")
 
 
-def _texts(node: Located) -> tuple[str, ...]:
-    names = [item.text() for item in node.sequence()]
-    _refuse_repeats(names, node.sequence())
-    return tuple(names)
-
-
 def _sha256(node: Located) -> str:
     return _matching(node, _SHA256, "64 lower-case hexadecimal digits")
 
@@ -159,15 +156,58 @@ def _uri(node: Located) -> str:
     return _matching(node, _URI, "a URI")
 
 
-def _refuse_repeats(names: Sequence[str], nodes: Sequence[Located]) -> None:
+def _distinct(
+    node: Located, read: Callable[[Located], T], name: Callable[[T], str]
+) -> tuple[T, ...]:
+    """Return what stands in a sequence; refuse a name that is there twice."""
+    found = tuple(read(item) for item in node.sequence())
+    names = [name(one) for one in found]
     twice = first_repeated(names)
     if twice is not None:
         again = names.index(twice, names.index(twice) + 1)
-        nodes[again].refuse(f'"{twice}" is named twice')
+        node.sequence()[again].refuse(f'"{twice}" is named twice')
+    return found
 
 
-_COMMON = frozenset({"format", "kind"})
-_ENGINE_KEYS = frozenset({"model", "profile"})
+def _read(node: Located, required: Readers, optional: Readers) -> dict[str, Any]:
+    """Return what is given, read key by key; for the rest the records have their defaults."""
+    entries = node.mapping(required.keys(), optional.keys())
+    readers = {**required, **optional}
+    return {key: read(entries[key]) for key, read in readers.items() if key in entries}
+
+
+_MEMBER: Readers = {"tactic": Located.text, "symbol": _symbol}
+_MEMBER_OPTIONS: Readers = {
+    "definitions": _definitions,
+    "macro_symbols": lambda node: tuple(_symbol(item) for item in node.sequence()),
+}
+
+
+def _member(node: Located) -> MemberRecipe:
+    return MemberRecipe(location=node.location, **_read(node, _MEMBER, _MEMBER_OPTIONS))
+
+
+_ARTIFACT: Readers = {
+    "members": lambda node: _distinct(node, _member, lambda member: member.symbol),
+    "name": lambda node: _matching(node, _NAME, "a plain file name"),
+}
+_LOCK = "locked_text_sha256"
+
+
+def _artifact(node: Located) -> ArtifactRecipe:
+    found = _read(node, _ARTIFACT, {_LOCK: _sha256})
+    lock = node.items().get(_LOCK)
+    return ArtifactRecipe(lock_location=lock.location if lock else "", **found)
+
+
+_COMMON: Readers = {
+    "format": lambda node: _one_of(node, (FORMAT,)),
+    "kind": lambda node: _one_of(node, ("code_objects", "engine")),
+}
+_ENGINE: Readers = {
+    "model": lambda node: relative_name(node.text(), node.location),
+    "profile": Located.text,
+}
 _ENGINE_OPTIONS: Readers = {
     "allow_experimental": Located.boolean,
     "golden": lambda node: _one_of(node, (GOLDEN_REQUIRED, GOLDEN_OPTIONAL)),
@@ -175,21 +215,17 @@ _ENGINE_OPTIONS: Readers = {
     "share_code": Located.boolean,
     "placement": lambda node: _one_of(node, PLACEMENTS),
     "allow_fallback": Located.boolean,
-    "candidates": _texts,
+    "candidates": lambda node: _distinct(node, Located.text, str),
     "builder": _uri,
 }
-_OBJECTS_KEYS = frozenset({"deployment", "artifacts"})
+_OBJECTS: Readers = {
+    "artifacts": lambda node: _distinct(node, _artifact, lambda artifact: artifact.name),
+    "deployment": Located.text,
+}
 _OBJECTS_OPTIONS: Readers = {
     "allow_experimental": Located.boolean,
     "builder": _uri,
     "checks": lambda node: _one_of(node, CHECKS_POLICIES),
-}
-_ARTIFACT_KEYS = frozenset({"name", "members"})
-_ARTIFACT_OPTIONS: Readers = {"locked_text_sha256": _sha256}
-_MEMBER_KEYS = frozenset({"tactic", "symbol"})
-_MEMBER_OPTIONS: Readers = {
-    "definitions": _definitions,
-    "macro_symbols": lambda node: tuple(_symbol(item) for item in node.sequence()),
 }
 
 
@@ -199,64 +235,14 @@ def read_recipe(data: bytes, location: str) -> Recipe:
     name = PurePosixPath(location).stem
     if not _NAME.fullmatch(name):
         document.refuse(f'recipe name "{name}" is not a plain file name')
-    options = _ENGINE_OPTIONS.keys() | _OBJECTS_OPTIONS.keys()
-    entries = document.mapping(_COMMON, _ENGINE_KEYS | _OBJECTS_KEYS | options)
-    _one_of(entries["format"], (FORMAT,))
-    kind = _one_of(entries["kind"], (CODE_OBJECTS, ENGINE))
-    reader = _read_engine if kind == ENGINE else _read_objects
-    return reader(document, name, location)
-
-
-def _options(entries: Mapping[str, Located], readers: Readers) -> dict[str, Any]:
-    """Return the options that are given; for the others the records have their defaults."""
-    return {key: read(entries[key]) for key, read in readers.items() if key in entries}
-
-
-def _read_engine(document: Located, name: str, location: str) -> EngineRecipe:
-    entries = document.mapping(_COMMON | _ENGINE_KEYS, _ENGINE_OPTIONS.keys())
-    model = entries["model"]
-    return EngineRecipe(
-        name=name,
-        location=location,
-        model=relative_name(model.text(), model.location),
-        profile=entries["profile"].text(),
-        **_options(entries, _ENGINE_OPTIONS),
-    )
-
-
-def _read_objects(document: Located, name: str, location: str) -> ObjectsRecipe:
-    entries = document.mapping(_COMMON | _OBJECTS_KEYS, _OBJECTS_OPTIONS.keys())
-    nodes = entries["artifacts"].sequence()
-    artifacts = tuple(_read_artifact(node) for node in nodes)
-    _refuse_repeats([artifact.name for artifact in artifacts], nodes)
-    return ObjectsRecipe(
-        name=name,
-        location=location,
-        deployment=entries["deployment"].text(),
-        artifacts=artifacts,
-        **_options(entries, _OBJECTS_OPTIONS),
-    )
-
-
-def _read_artifact(node: Located) -> ArtifactRecipe:
-    entries = node.mapping(_ARTIFACT_KEYS, _ARTIFACT_OPTIONS.keys())
-    nodes = entries["members"].sequence()
-    members = tuple(_read_member(member) for member in nodes)
-    _refuse_repeats([member.symbol for member in members], nodes)
-    lock = entries.get("locked_text_sha256")
-    return ArtifactRecipe(
-        name=_matching(entries["name"], _NAME, "a plain file name"),
-        members=members,
-        lock_location=lock.location if lock else "",
-        **_options(entries, _ARTIFACT_OPTIONS),
-    )
-
-
-def _read_member(node: Located) -> MemberRecipe:
-    entries = node.mapping(_MEMBER_KEYS, _MEMBER_OPTIONS.keys())
-    return MemberRecipe(
-        tactic=entries["tactic"].text(),
-        symbol=_symbol(entries["symbol"]),
-        location=node.location,
-        **_options(entries, _MEMBER_OPTIONS),
-    )
+    own = (_ENGINE, _OBJECTS, _ENGINE_OPTIONS, _OBJECTS_OPTIONS)
+    entries = document.mapping(_COMMON.keys(), frozenset().union(*own))
+    kind = [read(entries[key]) for key, read in _COMMON.items()][-1]
+    kinds: dict[str, tuple[Callable[..., Recipe], Readers, Readers]] = {
+        "engine": (EngineRecipe, _ENGINE, _ENGINE_OPTIONS),
+        "code_objects": (ObjectsRecipe, _OBJECTS, _OBJECTS_OPTIONS),
+    }
+    record, required, optional = kinds[kind]
+    found = _read(document, {**_COMMON, **required}, optional)
+    given = {key: value for key, value in found.items() if key not in _COMMON}
+    return record(name=name, location=location, **given)

@@ -130,10 +130,8 @@ class Limits(NamedTuple):
 class KernelAbi(NamedTuple):
     """The arguments in kernarg order and the grid; names stand for what a profile fixes."""
 
-    tactic: str
     arguments: tuple[AbiArgument, ...]
     grid: tuple[Dimension, ...]
-    location: str = ""
     block: tuple[Dimension, ...] = ()
     """Work-items of a work-group; names stand for what a constant fixes."""
     modes: tuple[tuple[str, int], ...] = ()
@@ -160,10 +158,8 @@ def read_abi(library: Library, tactic: str) -> KernelAbi | None:
     modes = fields.child("modes", {})
     modes.close(MODES)
     return KernelAbi(
-        tactic=tactic,
         arguments=arguments,
         grid=_dimensions(fields, "grid"),
-        location=fields.location,
         block=_dimensions(fields, "block"),
         modes=tuple((key, modes.integer(key, value)) for key, value in MODES.items()),
         masked_grid=fields.boolean("masked_grid", False),

@@ -12,7 +12,7 @@ from netra_build.formats.catalogs.tactic import Catalog, FixedTactic
 from netra_build.formats.deployment import UNLOCKED, Deployment
 from netra_build.formats.plan import KernelInstance
 from netra_build.formats.vocabulary import TARGET, WAVE_SIZE
-from netra_build.plan.fixed import FixedRequest, rejection_reasons
+from netra_build.plan.fixed import constant_reasons, maturity_reasons
 from netra_build.plan.instances import close_tactic, find_tactic
 from netra_build.plan.units import PUBLISHED_SUFFIXES, Member, PublishedUnit, Unit
 
@@ -57,23 +57,14 @@ def _instance(
             f'constant "{both[0]}" is fixed by the tactic',
             location=f"{member.location}/definitions/{both[0]}",
         )
-    request = FixedRequest(
-        family=tactic.family,
-        operation=tactic.operation,
-        constants={**constants, **member.definitions},
-        semantics=dict(tactic.semantics),
-        grid=(1, 1, 1),
-        graph_capture=tactic.graph_capture,
-        deterministic=tactic.deterministic,
-    )
-    reasons = rejection_reasons(tactic, request, allow_experimental)
+    constants |= member.definitions
+    reasons = maturity_reasons(tactic.maturity, allow_experimental)
+    reasons += constant_reasons(tactic, constants)
     if reasons:
         raise BadInput(
             f'cannot instantiate "{tactic.name}": {", ".join(reasons)}', location=member.location
         )
-    return close_tactic(
-        tactic, request.constants, member.symbol, member.location, member.macro_symbols
-    )
+    return close_tactic(tactic, constants, member.symbol, member.location, member.macro_symbols)
 
 
 def deployment_document(deployment: Deployment, units: Sequence[Unit]) -> dict[str, Json]:

@@ -37,11 +37,11 @@ class FixedRequest(NamedTuple):
     constants: Mapping[str, int]
     semantics: Mapping[str, Json]
     grid: Extent
-    fallback: str = "framework"
-    wave_size: int = WAVE_SIZE
-    graph_capture: bool = True
-    deterministic: bool = True
-    profile_names: tuple[str, ...] = ()
+    fallback: str
+    wave_size: int
+    graph_capture: bool
+    deterministic: bool
+    profile_names: tuple[str, ...]
 
 
 def read_request(fields: Fields, known_profiles: Iterable[str]) -> FixedRequest:
@@ -172,7 +172,7 @@ def rejection_reasons(
     reasons += _semantic_reasons(tactic, request)
     reasons += maturity_reasons(tactic.maturity, allow_experimental)
     reasons += [text for bad, text in abilities if bad]
-    reasons += _constant_reasons(tactic, request.constants)
+    reasons += constant_reasons(tactic, request.constants)
     return tuple(reasons)
 
 
@@ -195,7 +195,8 @@ def _semantic_reasons(tactic: FixedTactic, request: FixedRequest) -> list[str]:
     return reasons + [f"undeclared semantic field {key}" for key in extra]
 
 
-def _constant_reasons(tactic: FixedTactic, constants: Mapping[str, int]) -> list[str]:
+def constant_reasons(tactic: FixedTactic, constants: Mapping[str, int]) -> list[str]:
+    """Return the reasons against the constants that a tactic is asked for with."""
     reasons = []
     for name, values in tactic.contract_constants + tactic.compile_definitions:
         if name not in constants:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from netra_build.core.canonical_json import Json
@@ -87,7 +88,8 @@ def plan_each(
     if not derive_pins:
         catalog.require_sound()
     for options in choices:
-        plan = _Planner(model, chosen, catalog, known, options).plan()
+        selector = FixedSelector(catalog, options.allow_experimental)
+        plan = _Planner(model, chosen, known, options, selector).plan()
         if options.strict:
             check_strictly(plan, kernel_abis(library, catalog))
         yield plan
@@ -115,24 +117,17 @@ def _check_degree(model: Model, profile: Profile) -> None:
         )
 
 
+@dataclass
 class _Planner:
     """Selects and completes operations; collects their layout bindings."""
 
-    def __init__(
-        self,
-        model: Model,
-        profile: Profile,
-        catalog: Catalog,
-        known_profiles: frozenset[str],
-        options: PlanOptions,
-    ) -> None:
-        self.model = model
-        self.profile = profile
-        self.known_profiles = known_profiles
-        self.options = options
-        self.selector = FixedSelector(catalog, options.allow_experimental)
-        self.bindings: list[Json] = []
-        self.problems: list[NetraError] = []
+    model: Model
+    profile: Profile
+    known_profiles: frozenset[str]
+    options: PlanOptions
+    selector: FixedSelector
+    bindings: list[Json] = field(default_factory=list)
+    problems: list[NetraError] = field(default_factory=list)
 
     def plan(self) -> EnginePlan:
         """Return the plan of the engine."""

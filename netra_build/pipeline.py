@@ -30,7 +30,7 @@ from netra_build.chains import (
 from netra_build.core.canonical_json import Json
 from netra_build.formats.build_recipe import ObjectsRecipe
 from netra_build.plan.instances import INCLUDES
-from netra_build.plan.units import EngineParts, Unit
+from netra_build.plan.units import Unit
 from netra_build.stages.build_result import DESCRIBE, PUBLISHED, RESULT
 from netra_build.stages.engine_documents import COPY, EMIT, MANIFEST, SEAL, VALIDATION
 from netra_build.stages.read_object import lock_place
@@ -50,15 +50,28 @@ SUMMARY_NAME = "equivalence-report.json"
 T = TypeVar("T")
 
 
-def engine_graph(parts: EngineParts, units: Sequence[Unit]) -> Graph:
-    """Return the graph of one engine directory."""
+def engine_graph(
+    name: str,
+    documents: Mapping[str, Json],
+    units: Sequence[Unit],
+    sealed: Mapping[str, Json],
+    golden_objects: Mapping[str, Mapping[str, Json]],
+    notes: tuple[str, ...],
+) -> Graph:
+    """Return the graph of one engine directory.
+
+    ``sealed`` is what its seal records beside the files, ``golden_objects`` what is wanted of each
+    code object that is to be copied, by file name.
+    """
     actions = code_object_actions(units)
     actions += include_actions(units)
-    actions += golden_object_actions(parts.golden_objects)
-    actions += document_actions(parts.documents, units)
-    actions.append(_validation(parts.documents["validation_plan.json"], units))
-    actions.append(_engine_seal(parts, units, actions))
-    return _graph(parts.name, actions, Place(Root.OUT, SEAL_NAME), units, parts.notes)
+    actions += golden_object_actions(golden_objects)
+    actions += document_actions(documents, units)
+    actions.append(_validation(documents["validation_plan.json"], units))
+    parameters: dict[str, Json] = {**sealed, "symbols": [unit.name for unit in units]}
+    inputs, output = {**_products(actions), **_evidence(units)}, Place(Root.OUT, SEAL_NAME)
+    actions.append(SEAL.apply("engine", inputs, {"seal": output}, parameters))
+    return _graph(name, actions, output, units, notes)
 
 
 def objects_graph(recipe: ObjectsRecipe, units: Sequence[Unit]) -> Graph:
@@ -193,17 +206,6 @@ def _validation(document: Json, units: Sequence[Unit]) -> Action:
     inputs |= {f"checks:{unit.name}": unit.metadata(".checks.json") for unit in units}
     output = {"document": Place(Root.OUT, "validation_plan.json")}
     return VALIDATION.apply("validation plan", inputs, output, {"document": document})
-
-
-def _engine_seal(parts: EngineParts, units: Sequence[Unit], actions: Sequence[Action]) -> Action:
-    inputs = {**_products(actions), **_evidence(units)}
-    parameters: dict[str, Json] = {
-        "recipe": parts.recipe,
-        "symbols": [unit.name for unit in units],
-        "not_pinned": list(parts.not_pinned),
-    }
-    output = {"seal": Place(Root.OUT, SEAL_NAME)}
-    return SEAL.apply("engine", inputs, output, parameters)
 
 
 def _description(

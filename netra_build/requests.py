@@ -14,6 +14,7 @@ from typing import Any
 
 from netra_build import pipeline
 from netra_build.build.graph.actions import Graph, Root
+from netra_build.core.canonical_json import Json
 from netra_build.core.errors import BadInput, nearest_hint
 from netra_build.formats.build_recipe import (
     GOLDEN_OPTIONAL,
@@ -40,7 +41,7 @@ from netra_build.plan.library_units import (
     tactic_units,
     with_candidates,
 )
-from netra_build.plan.units import EngineParts, Unit
+from netra_build.plan.units import Unit
 
 RECIPES = "recipes"
 
@@ -117,15 +118,10 @@ def engine_graph(library: Library, request: EngineRequest) -> Graph:
         from netra_build.plan.golden import golden_objects
 
         given = golden_objects(plan)
-    parts = EngineParts(
-        name=recipe.name,
-        documents=engine_documents(plan),
-        golden_objects=given,
-        recipe=recipe.document(),
-        not_pinned=stale,
-        notes=(*(f"not pinned: {name} (netra pin)" for name in stale), *fallback_notes(plan)),
-    )
-    graph = pipeline.engine_graph(parts, units)
+    notes = (*(f"not pinned: {name} (netra pin)" for name in stale), *fallback_notes(plan))
+    sealed: dict[str, Json] = {"recipe": recipe.document(), "not_pinned": list(stale)}
+    documents = engine_documents(plan)
+    graph = pipeline.engine_graph(recipe.name, documents, units, sealed, given, notes)
     return pipeline.with_debug(graph, units) if request.debug else graph
 
 

@@ -76,7 +76,7 @@ def dense_tactic_document() -> dict[str, Json]:
     }
 
 
-def shape_identity(shape: Shape) -> dict[str, Json]:
+def _shape_identity(shape: Shape) -> dict[str, Json]:
     """Return the part of the identity that both dense contracts share."""
     dtypes = [shape[f"{operand}_dtype"] for operand in ("input", "weight", "output")]
     return {
@@ -117,7 +117,7 @@ class DenseContract(KernelContract):
         """Return the object whose digest is the contract id."""
         stated = super().identity()
         del stated["shape"]
-        return {**shape_identity(self.shape), **stated}
+        return {**_shape_identity(self.shape), **stated}
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,7 @@ class DenseFallbackContract(Contract):
     def identity(self) -> dict[str, Json]:
         """Return the object whose digest is the contract id."""
         scales = scale_layouts(self.shape)
-        return {**shape_identity(self.shape), **({"scale_layouts": scales} if scales else {})}
+        return {**_shape_identity(self.shape), **({"scale_layouts": scales} if scales else {})}
 
     def document(self) -> dict[str, Json]:
         """Return the record of contracts.json."""

@@ -78,7 +78,7 @@ def _written(plan: EnginePlan) -> tuple[dict[str, Json], dict[str, bytes]]:
     data = {name: plain_canonical_bytes(document) for name, document in documents.items()}
     compiled = engine_sources(plan) | {name: data[name] for name in SOURCE_DOCUMENTS}
     digests = {name: sha256_hex(content) for name, content in compiled.items()}
-    manifest = with_engine_id(engine_document(plan, source_hash(digests)))
+    manifest = with_engine_id(_engine_document(plan, source_hash(digests)))
     documents["engine.json"] = manifest
     data["engine.json"] = plain_canonical_bytes(manifest)
     return documents, data
@@ -96,8 +96,8 @@ def _sibling_documents(plan: EnginePlan) -> dict[str, Json]:
             "selected": kernel_symbols(plan),
             "candidates": sorted(kernel.symbol for kernel in plan.candidates),
         },
-        VALIDATION_PLAN: validation_document(plan),
-        "explain.json": explain_document(plan),
+        VALIDATION_PLAN: _validation_document(plan),
+        "explain.json": _explain_document(plan),
     }
 
 
@@ -111,8 +111,7 @@ def contracts_document(plan: EnginePlan) -> dict[str, Json]:
     }
 
 
-def explain_document(plan: EnginePlan) -> dict[str, Json]:
-    """Return explain.json; equal requests share their list of candidates."""
+def _explain_document(plan: EnginePlan) -> dict[str, Json]:
     written: dict[int, list[Json]] = {}
     return {
         "profile": plan.profile.document(),
@@ -137,8 +136,7 @@ def _candidates(candidates: tuple[Candidate, ...], written: dict[int, list[Json]
     return written[key]
 
 
-def validation_document(plan: EnginePlan) -> dict[str, Json]:
-    """Return validation_plan.json as planned, without any evidence."""
+def _validation_document(plan: EnginePlan) -> dict[str, Json]:
     not_run = ("cross_assembly", "hardware", "real_checkpoint_correctness")
     later = ("graph_replay", "matched_server_ab")
     return {
@@ -147,16 +145,15 @@ def validation_document(plan: EnginePlan) -> dict[str, Json]:
         **dict.fromkeys(not_run + later, "not_run"),
         "promotion_eligible": False,
         "candidates": [
-            *(candidate_document(kernel) for kernel in plan.kernels),
-            *({**candidate_document(kernel), "selected": False} for kernel in plan.candidates),
+            *(_candidate_document(kernel) for kernel in plan.kernels),
+            *({**_candidate_document(kernel), "selected": False} for kernel in plan.candidates),
         ],
         "golden_artifacts": [artifact.document() for artifact in plan.golden],
         "commands": list(COMMANDS),
     }
 
 
-def candidate_document(kernel: KernelInstance) -> dict[str, Json]:
-    """Return the candidate record of one kernel in validation_plan.json."""
+def _candidate_document(kernel: KernelInstance) -> dict[str, Json]:
     tactic, contract = kernel.tactic, kernel.contract
     return {
         "tactic": tactic.name,
@@ -193,8 +190,7 @@ def with_engine_id(engine: Mapping[str, Json]) -> dict[str, Json]:
     return {**rest, "engine_id": f"ne_{stable_hash(rest)[:24]}"}
 
 
-def engine_document(plan: EnginePlan, source_digest: str) -> dict[str, Json]:
-    """Return engine.json without its id."""
+def _engine_document(plan: EnginePlan, source_digest: str) -> dict[str, Json]:
     model, operations, guards = plan.model, plan.operations, plan.model.configuration
     tactics = {p.selection.tactic for p in operations if p.selection.tactic is not None}
     return {
@@ -207,7 +203,7 @@ def engine_document(plan: EnginePlan, source_digest: str) -> dict[str, Json]:
         "deployment_guards": {key: guards[key] for key in GUARD_FIELDS.split() if key in guards},
         "tensor_parallel": model.tensor_parallel,
         "profiles": [plan.profile.document()],
-        "operations": [operation_document(p) for p in operations],
+        "operations": [_operation_document(p) for p in operations],
         "selected_tactics": sorted(tactics),
         "kernel_symbols": kernel_symbols(plan),
         "workspace_bytes": plan.memory.workspace_bytes,
@@ -226,8 +222,7 @@ def engine_document(plan: EnginePlan, source_digest: str) -> dict[str, Json]:
     }
 
 
-def operation_document(plan: OperationPlan) -> dict[str, Json]:
-    """Return one operation record of engine.json."""
+def _operation_document(plan: OperationPlan) -> dict[str, Json]:
     selection, contract, kernel = plan.selection, plan.selection.contract, plan.selection.kernel
     record: dict[str, Json] = {
         "index": plan.index,

@@ -1,4 +1,4 @@
-"""The parts of a product: units with their members, golden objects, documents.
+"""The units of a product, with their members.
 
 A unit is one code object to make, with the paths of its files; a member is one kernel of it.
 """
@@ -167,18 +167,3 @@ class PublishedUnit(Unit):
         """Return the place of a file of one member; its object is published."""
         place = super().of_member(index, suffix)
         return self.at_home(f"{self.stem(index)}.o") if suffix == ".o" else place
-
-
-class EngineParts(NamedTuple):
-    """The parts of an engine directory other than its kernels.
-
-    ``documents`` by file name, ``golden_objects`` that are to be copied, with what is wanted of
-    them, by file name, ``recipe`` as recorded.
-    """
-
-    name: str
-    documents: Mapping[str, Json]
-    golden_objects: Mapping[str, Mapping[str, Json]]
-    recipe: Json
-    not_pinned: tuple[str, ...]
-    notes: tuple[str, ...] = ()

@@ -82,7 +82,7 @@ def read_graph(fields: Fields) -> Graph:
     fields.hold_text("format", FORMAT_GRAPH, "graph has an unknown format")
     graph = Graph(
         name=fields.text("name"),
-        tensors=tuple([read_tensor(item) for item in fields.objects("tensors")]),
+        tensors=tuple([_read_tensor(item) for item in fields.objects("tensors")]),
         operations=tuple([_read_operation(item) for item in fields.objects("operations")]),
         inputs=fields.texts("inputs"),
         outputs=fields.texts("outputs"),
@@ -92,8 +92,7 @@ def read_graph(fields: Fields) -> Graph:
     return graph
 
 
-def read_tensor(fields: Fields) -> Tensor:
-    """Return one tensor; its shape holds positive integers or dimension names."""
+def _read_tensor(fields: Fields) -> Tensor:
     fields.close(TENSOR_KEYS)
     return Tensor(
         name=fields.text("name"),

@@ -13,12 +13,12 @@ from netra_build.core.canonical_json import Json
 from netra_build.formats.golden import GoldenSource
 from netra_build.formats.plan import KernelInstance
 from netra_build.plan.units import Member, Unit
-from netra_build.stages import instantiate, read_object
+from netra_build.stages import instantiate
 from netra_build.stages.assemble import ASSEMBLE, DISASSEMBLE, LINK
 from netra_build.stages.close_includes import CLOSE, FLATTEN
 from netra_build.stages.engine_documents import COPY
 from netra_build.stages.golden import PROVE, TAKE
-from netra_build.stages.strip_object import LAY_OUT, STRIP
+from netra_build.stages.read_object import LAY_OUT, READ, STRIP
 
 VIEWS = {"text": ".text", "notes": ".metadata.txt", "record": ".json"}
 """Suffixes of what the stage ``read`` makes of a code object, by role."""
@@ -139,7 +139,7 @@ def object_actions(unit: Unit) -> list[Action]:
     return [
         LINK.apply(unit.subject, objects, linked),
         finish.apply(unit.subject, linked, {"hsaco": unit.hsaco}),
-        read_object.STAGE.apply(unit.subject, {"hsaco": unit.hsaco}, views, record),
+        READ.apply(unit.subject, {"hsaco": unit.hsaco}, views, record),
     ]
 
 
@@ -223,7 +223,7 @@ def golden_side_actions(unit: Unit, goldens: Sequence[GoldenSource]) -> list[Act
         LINK.apply(subject, objects, linked),
         STRIP.apply(subject, linked, {"hsaco": hsaco}),
         listing_action(subject, hsaco, unit.metadata(".golden.dis"), name),
-        read_object.STAGE.apply(subject, {"hsaco": hsaco}, views, record),
+        READ.apply(subject, {"hsaco": hsaco}, views, record),
         COPY.apply(subject, sources, copies),
     ]
 
@@ -241,7 +241,7 @@ def golden_object_actions(objects: Mapping[str, Mapping[str, Json]]) -> list[Act
         actions += [
             TAKE.apply(file, given, {"hsaco": hsaco}, wanted),
             listing_action(file, hsaco, Place(Root.OUT, f"{stem}.dis"), name),
-            read_object.STAGE.apply(file, {"hsaco": hsaco}, views, record),
+            READ.apply(file, {"hsaco": hsaco}, views, record),
         ]
     return actions
 

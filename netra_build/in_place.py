@@ -16,11 +16,10 @@ from netra_build.formats.launch import read_launch
 from netra_build.inspect.validate.engine_folder import EngineFolder, stem_of
 from netra_build.plan.documents import VALIDATION_PLAN
 from netra_build.plan.instances import INCLUDES
-from netra_build.stages import read_object
 from netra_build.stages.assemble import ASSEMBLE, LINK
 from netra_build.stages.close_includes import CLOSE
 from netra_build.stages.engine_documents import EMIT
-from netra_build.stages.strip_object import LAY_OUT
+from netra_build.stages.read_object import LAY_OUT, READ
 
 
 def in_place_graph(
@@ -60,7 +59,7 @@ def _kernel_actions(engine: EngineFolder, candidate: Fields) -> list[Action]:
         ASSEMBLE.apply(symbol, flat, made, hints={f"main:{source}": unit, **includes}),
         LINK.apply(symbol, {"object 000": made["object"]}, linked),
         LAY_OUT.apply(symbol, linked, {"hsaco": hsaco}),
-        read_object.STAGE.apply(symbol, {"hsaco": hsaco}, views, record),
+        READ.apply(symbol, {"hsaco": hsaco}, views, record),
         listing_action(symbol, hsaco, _described(symbol, ".dis"), hsaco.name),
     ]
 
@@ -76,7 +75,7 @@ def _golden_actions(operation: Fields) -> list[Action]:
     record["stated"] = {"symbol": symbol, "artifact_kind": operation.text("artifact_kind")}
     return [
         listing_action(stem, hsaco, _described(stem, ".dis"), hsaco.name),
-        read_object.STAGE.apply(stem, {"hsaco": hsaco}, views, record),
+        READ.apply(stem, {"hsaco": hsaco}, views, record),
     ]
 
 

@@ -23,7 +23,6 @@ from netra_build.formats.library import Library
 from netra_build.formats.vocabulary import CODE_OBJECTS
 from netra_build.inspect.report.page import MUTATION
 from netra_build.inspect.report.page import STAGE as REPORT
-from netra_build.release.environment import environment_of, require_libraries
 from netra_build.release.layout import (
     ENVELOPE,
     LICENSE,
@@ -36,7 +35,14 @@ from netra_build.release.layout import (
     check_version,
     top_folder,
 )
-from netra_build.release.origin import DEFAULT_BUILDER, OBJECT_PREFIX, SOURCE_PREFIX, Asked
+from netra_build.release.origin import (
+    DEFAULT_BUILDER,
+    OBJECT_PREFIX,
+    SOURCE_PREFIX,
+    Asked,
+    environment_of,
+    require_libraries,
+)
 from netra_build.requests import RECIPES, EngineRequest, engine_graph, find_recipe, objects_graph
 from netra_build.stages import release_package
 

@@ -5,7 +5,8 @@ In reading order:
 ``layout``
     The names of a package and its files, and the limits on their sizes.
 ``origin``
-    What a release was made from: the request, sources by digest, tools, libraries.
+    What a release was made from: the request, sources by digest, tools, Python and its libraries;
+    and the libraries that only releases need.
 ``kernels``
     The kernels of a product, as its own documents describe them: one row each.
 ``record``
@@ -19,8 +20,6 @@ In reading order:
     declared and limited sizes.
 ``oci``
     The same release as an OCI image layout, and ``open_package``, which reads all forms.
-``environment``
-    The libraries that only releases need, and which code of ours ran on which Python.
 
 Everything works on bytes: a package is a mapping from file name to content. Equal products give
 equal packages. Input is untrusted until it was compared with what we would have written.

@@ -8,8 +8,8 @@ from typing import Any
 
 from netra_build.core.canonical_json import Json
 from netra_build.core.errors import BadInput
-from netra_build.release.environment import needed_libraries
 from netra_build.release.layout import refuse_above
+from netra_build.release.origin import needed_libraries
 from netra_build.release.ustar import read_ustar, ustar_pieces
 
 MAX_ARCHIVE_BYTES = 64 * 1024 * 1024

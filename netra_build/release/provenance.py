@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING
 from netra_build.core.canonical_json import Json, canonical_bytes, parse_object, pretty_bytes
 from netra_build.core.digests import sha256_hex
 from netra_build.core.errors import BadInput, Refused
-from netra_build.release.environment import needed_libraries
 from netra_build.release.kernels import read_as_ours
 from netra_build.release.layout import ENVELOPE, FOLDER_BY_KIND, PROVENANCE
-from netra_build.release.origin import TOOL_ROLES, Asked, Origin
+from netra_build.release.origin import TOOL_ROLES, Asked, Origin, needed_libraries
 
 if TYPE_CHECKING:
     from securesystemslib.dsse import Envelope

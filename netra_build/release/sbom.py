@@ -7,9 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from netra_build.core.canonical_json import Json, parse_object, pretty_bytes
-from netra_build.release.environment import needed_libraries
 from netra_build.release.kernels import KernelRow, kernel_rows
-from netra_build.release.origin import Origin, kind_of_source, product_files
+from netra_build.release.origin import Origin, kind_of_source, needed_libraries, product_files
 from netra_build.release.record import content_sha256
 
 if TYPE_CHECKING:

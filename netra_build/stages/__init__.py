@@ -9,8 +9,7 @@ stage, ``STAGE``, or a few that do the same kind of work. In the order of the da
 ``close_includes``    CLOSE and FLATTEN: one flat unit without includes
 ``assemble``          ASSEMBLE, LINK and DISASSEMBLE: what the tool chain makes
 ``share_object``      the object of a unit with the same code as another
-``strip_object``      STRIP, and LAY_OUT as the published build keeps its code objects
-``read_object``       text, notes and record of a code object
+``read_object``       STRIP, or LAY_OUT as the published build does; READ: text, notes and record
 ``check_object``      CHECK and CONFORM: static checks, and the comparison with the contract
 ``check_numerics``    results of the functional model compared with the numeric contract
 ``golden``            PROVE a golden source, TAKE a code object that a user supplies

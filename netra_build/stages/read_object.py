@@ -1,4 +1,7 @@
-"""Read: take a code object apart into its text, its notes and a record of its resources."""
+"""The file of a linked code object, and what is read from it: text, notes, record of resources.
+
+The file is stripped, or has the layout of the published build.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +11,24 @@ from typing import Any
 from netra_build.asm.objects.code_object import CodeObject, kernel_and_metadata, read_code_object
 from netra_build.asm.objects.listings import notes_text
 from netra_build.asm.objects.metadata import resources
+from netra_build.asm.objects.rewrite import rewrite, strip
 from netra_build.build.graph.actions import Inputs, Outputs, Parameters, Stage
 from netra_build.core.canonical_json import Json, canonical_bytes
 from netra_build.core.digests import sha256_hex
 from netra_build.core.errors import Refused
 
 
-def run(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
+def strip_object(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
+    """Return ``hsaco`` without symbol table and comment: the file depends on the code alone."""
+    return {"hsaco": strip(inputs["linked"])}
+
+
+def lay_out(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
+    """Return ``hsaco`` with its symbol table and comment, laid out as the published build does."""
+    return {"hsaco": rewrite(inputs["linked"])}
+
+
+def read(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
     """Return the roles ``text``, ``notes`` and ``record`` (published format, section 10).
 
     Parameters: ``hsaco`` (name inside the product), ``kernels`` (symbol and work-items of a
@@ -59,4 +73,6 @@ def _kernels(code: CodeObject, parameters: Parameters) -> dict[str, Json]:
     return {"kernels": members, "sources": sources}
 
 
-STAGE = Stage("read", "READ", __name__, run)
+STRIP = Stage("seal", "SEAL", __name__, strip_object)
+LAY_OUT = Stage("rewrite", "REWRITE", __name__, lay_out)
+READ = Stage("read", "READ", __name__, read)

@@ -209,10 +209,10 @@ def test_a_tool_of_another_version(objects: Project, toolchain, tmp_path: Path) 
 
 
 def test_the_code_of_a_stage(objects: Project) -> None:
-    module = "netra_build/stages/strip_object.py"
+    module = "netra_build/stages/read_object.py"
     old = b3(objects, module)
     objects.path(module).write_text(objects.path(module).read_text() + "# a remark\n")
-    change = f"module netra_build.stages.strip_object {old} -> {b3(objects, module)}"
+    change = f"module netra_build.stages.read_object {old} -> {b3(objects, module)}"
     assert ahead(objects, HSACO)[3:] == [
         f"  SEAL {TACTIC} -> hsaco/{NAME}.hsaco would run now because",
         f"    code of the stage changed: {change}",

@@ -8,10 +8,10 @@ import pytest
 from release_frames import frame, relabelled
 
 from netra_build.core.errors import BadInput, ToolchainFailed
-from netra_build.release import environment
+from netra_build.release import origin
 from netra_build.release.archive import Package, compress, decompress, read_archive, write_archive
-from netra_build.release.environment import needed_libraries, require_libraries
 from netra_build.release.layout import SUFFIX, check_version, top_folder
+from netra_build.release.origin import needed_libraries, require_libraries
 from netra_build.release.ustar import ustar_pieces
 
 PACKAGE = Package("small-1.2.0-gfx950", {"RELEASE.json": b"{}\n", "engine/x": b"x" * 100})
@@ -129,7 +129,7 @@ def test_no_other_version_is_taken(version):
 
 def test_what_a_release_needs_is_asked_for_before_it_is_planned(monkeypatch):
     require_libraries()
-    monkeypatch.setattr(environment, "LIBRARIES", (*environment.LIBRARIES, "netra_no_such_library"))
+    monkeypatch.setattr(origin, "LIBRARIES", (*origin.LIBRARIES, "netra_no_such_library"))
     with pytest.raises(ToolchainFailed) as caught:
         require_libraries()
     assert str(caught.value) == (

@@ -80,7 +80,7 @@ def _tools(options: argparse.Namespace, library: Library, disk: Disk) -> Toolcha
 
 def _say_unverified(names: tuple[str, ...]) -> None:
     print(
-        f"netra: note: no tool chain; {len(names)} files are taken at their word,"
+        f"netra: note: no tool chain; {len(names)} files are not verified,"
         f' the first is "{names[0]}"',
         file=sys.stderr,
     )

@@ -19,10 +19,9 @@ from netra_build.formats.library import Library
 from netra_build.inspect.report.page import Scores, page_bytes, read_scores
 from netra_build.inspect.validate.package import Finding, Means, verify_package
 from netra_build.release.archive import Package
-from netra_build.release.environment import environment_of
 from netra_build.release.layout import PAGE
 from netra_build.release.oci import open_package
-from netra_build.release.origin import Origin, product_files
+from netra_build.release.origin import Origin, environment_of, product_files
 from netra_build.release.provenance import MAX_KEY_BYTES, read_provenance
 
 HELP = "verify a release package: signature, every digest and every claim"

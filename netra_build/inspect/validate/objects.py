@@ -113,7 +113,7 @@ class ObjectVerifier:
             "locked_text_sha256": locked,
             **({} if stated is None else {"stated": stated}),
         }
-        views = read_object.run({"hsaco": code.data}, parameters, None)
+        views = read_object.read({"hsaco": code.data}, parameters, None)
         fact = "content differs from the code object"
         self.files.hold(f"{stem}.text", views["text"], fact, hsaco)
         self.files.hold(f"{stem}.metadata.txt", views["notes"], fact, hsaco)

@@ -17,7 +17,6 @@ from netra_build.formats.vocabulary import ENGINE
 from netra_build.inspect.validate.engine import ValidationOptions, verify_engine
 from netra_build.inspect.validate.result import verify_result
 from netra_build.release.archive import Package
-from netra_build.release.environment import environment_of
 from netra_build.release.kernels import kernel_rows, read_as_ours
 from netra_build.release.layout import (
     ENVELOPE,
@@ -29,7 +28,7 @@ from netra_build.release.layout import (
     check_version,
     top_folder,
 )
-from netra_build.release.origin import Origin, product_files
+from netra_build.release.origin import Origin, environment_of, product_files
 from netra_build.release.provenance import check_signature, read_envelope, read_provenance, subjects
 from netra_build.release.record import read_record, refuse_unready, release_record
 from netra_build.release.sbom import sbom_bytes
@@ -178,7 +177,7 @@ def _product(package: Package, origin: Origin, location: str, means: Means) -> I
         yield Finding("equivalence", False, "no kernel in it was made from sources")
     elif tools is None or tools.disassembler is None:
         left = sum(not name.endswith(".numerics.json") for name in unverified)
-        yield Finding("equivalence", False, f"{reason}; {left} files are taken at their word")
+        yield Finding("equivalence", False, f"{reason}; {left} files are not verified")
     else:
         yield Finding("equivalence", True, "sources assembled and compared again")
 

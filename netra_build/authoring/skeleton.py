@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 from netra_build.checkasm.numerics.statement_source import FOLDER as STATEMENTS
 from netra_build.core.canonical_json import Json
@@ -22,10 +23,6 @@ from netra_build.core.templates import texts_in
 from netra_build.formats.vocabulary import TARGET, WAVE_SIZE
 
 DEFAULT_ARGUMENTS = ("x:read", "out:write", "factor:f32", "count:u32")
-ACCESS_BY_WORD = {"read": "read_only", "write": "write_only", "read_write": "read_write"}
-C_TYPE_BY_WORD = {"read": "const float *", "u32": "uint32_t ", "f32": "float "}
-IDLE_BY_WORD = {"read": "np.zeros(1, np.float32)", "u32": "0", "f32": "0"}
-WORDS = (*ACCESS_BY_WORD, "u32", "f32")
 MAX_ARGUMENTS = 16
 MAX_NAME = 48
 SPELLING = f"at most {MAX_NAME} lower-case letters, digits and single _"
@@ -38,6 +35,27 @@ _NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*\Z")
 _FAMILY = re.compile(r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)+\Z")
 
 
+class Word(NamedTuple):
+    """What an access word stands for.
+
+    ``access`` is that of the metadata, ``idle`` the value of a kernarg that the kernel ignores.
+    """
+
+    size: int
+    c_type: str
+    idle: str
+    access: str = ""
+
+
+WORDS = {
+    "read": Word(8, "const float *", "np.zeros(1, np.float32)", "read_only"),
+    "write": Word(8, "float *", 'junk("float32", 1)', "write_only"),
+    "read_write": Word(8, "float *", 'junk("float32", 1)', "read_write"),
+    "u32": Word(4, "uint32_t ", "0"),
+    "f32": Word(4, "float ", "0"),
+}
+
+
 @dataclass(frozen=True)
 class Kernarg:
     """One launch argument: its access word (``read``, ``u32``, ...) and its offset in bytes."""
@@ -47,14 +65,14 @@ class Kernarg:
     offset: int
 
     @property
-    def is_pointer(self) -> bool:
-        """Tell whether the argument is an address."""
-        return self.word in ACCESS_BY_WORD
+    def kind(self) -> Word:
+        """Its size in bytes, and how texts show it."""
+        return WORDS[self.word]
 
     @property
-    def size(self) -> int:
-        """Bytes."""
-        return 8 if self.is_pointer else 4
+    def is_pointer(self) -> bool:
+        """Tell whether the argument is an address."""
+        return bool(self.kind.access)
 
     @property
     def sgpr(self) -> int:
@@ -71,21 +89,6 @@ class Kernarg:
         """The instruction of the golden source that reads it."""
         name = f"dwordx2 s[{self.sgprs}]" if self.is_pointer else f"dword s{self.sgpr}"
         return f"s_load_{name}, s[0:1], {self.offset}"
-
-    @property
-    def access(self) -> str:
-        """How the kernel uses an array, in the words of the metadata."""
-        return ACCESS_BY_WORD[self.word]
-
-    @property
-    def c_type(self) -> str:
-        """Its type in the prototype."""
-        return C_TYPE_BY_WORD.get(self.word, "float *")
-
-    @property
-    def idle_value(self) -> str:
-        """What the statement gives for a kernarg that the kernel does not use."""
-        return IDLE_BY_WORD.get(self.word, 'junk("float32", 1)')
 
 
 @dataclass(frozen=True)
@@ -135,7 +138,7 @@ class Skeleton:
     @cached_property
     def kernarg_bytes(self) -> int:
         """Size of the kernarg segment, a multiple of 8."""
-        return (self.kernargs[-1].offset + self.kernargs[-1].size + 7) // 8 * 8
+        return (self.kernargs[-1].offset + self.kernargs[-1].kind.size + 7) // 8 * 8
 
     def first(self, word: str) -> Kernarg | None:
         """Return the first kernarg with this access word."""
@@ -193,7 +196,7 @@ def _argument(item: Kernarg) -> Json:
     return layout | {
         "name": item.name,
         "offset": item.offset,
-        "size": item.size,
+        "size": item.kind.size,
         "kind": "pointer" if item.is_pointer else "u32",
         "access": item.word if item.is_pointer else "value",
         "dtype": "u32" if item.word == "u32" else "fp32",
@@ -264,7 +267,7 @@ def _kernargs(words: Sequence[str]) -> tuple[Kernarg, ...]:
             _refuse("argument name cannot be used", SPELLING, name)
         if name in {item.name for item in found}:
             _refuse("argument is given twice", "names that differ", name)
-        size = 8 if access in ACCESS_BY_WORD else 4
+        size = WORDS[access].size
         found.append(Kernarg(name, access, -(-end // size) * size))
         end = found[-1].offset + size
     for needed in ("read", "write", "u32"):

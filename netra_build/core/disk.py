@@ -11,7 +11,6 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
-from typing import Protocol
 
 from netra_build.core.errors import BadInput
 from netra_build.core.stamps import FileState, names_below, status_state
@@ -26,22 +25,6 @@ PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*(?:/[A-Za-z0-9_][A-Za-z0-9
 """What nearly all names are: relative, normalised, and of characters that are always allowed."""
 
 AnyPath = Path | str
-
-
-class Disk(Protocol):
-    """What the library needs of a file system; ``RealDisk`` and the tests' fake both give it."""
-
-    def read_bytes(self, path: AnyPath, *, max_bytes: int = MAX_FILE_BYTES) -> bytes: ...
-    def read_stamped(self, path: AnyPath) -> tuple[bytes, FileState]: ...
-    def write_bytes(self, path: AnyPath, data: bytes) -> None: ...
-    def write_output(self, path: AnyPath, data: bytes) -> None: ...
-    def is_file(self, path: AnyPath) -> bool: ...
-    def is_folder(self, path: Path) -> bool: ...
-    def exists(self, path: Path) -> bool: ...
-    def files_under(self, folder: Path, suffix: str = "") -> tuple[Path, ...]: ...
-    def any_file_under(self, folder: Path) -> Path | None: ...
-    def remove(self, path: Path) -> None: ...
-    def remove_empty_folder(self, path: Path) -> bool: ...
 
 
 class RealDisk:
@@ -115,6 +98,10 @@ class RealDisk:
         except OSError:
             return False
         return True
+
+
+Disk = RealDisk
+"""What functions ask for: this class or a subclass, which may record what is read."""
 
 
 def _read_stamped(path: AnyPath, max_bytes: int) -> tuple[bytes, FileState]:

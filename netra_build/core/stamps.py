@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any
 
@@ -85,15 +85,12 @@ def names_below(folder: str, suffix: str = "", skipped: Collection[str] = ()) ->
     With a suffix also what is called so and is none - a device, a link to nothing or to a folder.
     Folders that are symlinks are not entered, nor those called as in ``skipped``.
     """
-    found = []
-    for base, folders, names in os.walk(folder, followlinks=False):
-        here = "" if base == folder else base[len(folder) :].lstrip("/") + "/"
-        links = [name for name in folders if suffix and os.path.islink(f"{base}/{name}")]
-        folders[:] = [name for name in folders if name not in skipped]
-        for name in (*names, *links):
-            if name.endswith(suffix) and (suffix or os.path.isfile(f"{base}/{name}")):
-                found.append(here + name)
-    return tuple(sorted(found, key=_by_parts))
+    return _in_order(
+        here + name
+        for here, base, names in _walked(folder, skipped)
+        for name in names
+        if name.endswith(suffix) and (suffix or os.path.isfile(f"{base}/{name}"))
+    )
 
 
 def entries_below(folder: str, skipped: Collection[str] = ()) -> tuple[str, ...]:
@@ -101,20 +98,25 @@ def entries_below(folder: str, skipped: Collection[str] = ()) -> tuple[str, ...]
 
     An empty folder is named with a slash at the end. Folders called as in ``skipped`` are left out.
     """
-    found = []
+    walked = _walked(folder, skipped)
+    return _in_order(here + name for here, _, names in walked for name in names)
+
+
+def _walked(folder: str, skipped: Collection[str]) -> Iterator[tuple[str, str, list[str]]]:
+    """Yield each folder as a prefix of names and as a path, with its files and links.
+
+    An empty folder below the first one holds the name ``""``.
+    """
     for base, folders, names in os.walk(folder, followlinks=False):
         here = "" if base == folder else base[len(folder) :].lstrip("/") + "/"
         links = [name for name in folders if os.path.islink(f"{base}/{name}")]
-        if here and not names and not folders:
-            found.append(here)
+        yield here, base, names + links if names or folders or not here else [""]
         folders[:] = [name for name in folders if name not in skipped]
-        found += [here + name for name in (*names, *links)]
-    return tuple(sorted(found, key=_by_parts))
 
 
-def _by_parts(name: str) -> str:
-    """Return what orders names as the lists of their parts: nothing sorts before the slash."""
-    return name.replace("/", "\0")
+def _in_order(names: Iterable[str]) -> tuple[str, ...]:
+    """Return names in the order of the lists of their parts: nothing sorts before the slash."""
+    return tuple(sorted(names, key=lambda name: name.replace("/", "\0")))
 
 
 def folder_stamps(folder: str, skipped: Collection[str] = ()) -> dict[str, FolderStamp]:

@@ -14,7 +14,7 @@ from netra_build.asm.objects.code_object import (
     read_code_object,
 )
 from netra_build.asm.objects.listings import Instruction, difference_lines, parse_disassembly
-from netra_build.asm.objects.metadata import KernelMetadata, normalised, resources
+from netra_build.asm.objects.metadata import normalised, resources
 from netra_build.build.graph.actions import Inputs, Outputs, Parameters, Stage
 from netra_build.core.canonical_json import Json, canonical_bytes
 from netra_build.core.digests import sha256_hex
@@ -30,14 +30,9 @@ class Side:
 
     data: bytes
     code: CodeObject
-    kernels: tuple[tuple[Kernel, KernelMetadata], ...]
+    kernels: tuple[Kernel, ...]
+    resources: list[dict[str, int | str]]
     listing: tuple[Instruction, ...]
-    threads: tuple[int, ...]
-
-    def resources(self) -> list[dict[str, int | str]]:
-        """Return the resource record of each kernel."""
-        pairs = zip(self.kernels, self.threads, strict=True)
-        return [resources(metadata, threads) for (_, metadata), threads in pairs]
 
 
 def read_side(
@@ -45,9 +40,13 @@ def read_side(
 ) -> Side:
     """Read one code object and its listing; ``kernels`` are symbols with work-group sizes."""
     code = read_code_object(data, location)
-    found = tuple(kernel_and_metadata(code, symbol, location) for symbol, _ in kernels)
+    found, records = [], []
+    for symbol, threads in kernels:
+        kernel, metadata = kernel_and_metadata(code, symbol, location)
+        found.append(kernel)
+        records.append(resources(metadata, threads))
     instructions = parse_disassembly(listing.decode()).instructions
-    return Side(data, code, found, instructions, tuple(threads for _, threads in kernels))
+    return Side(data, code, tuple(found), records, instructions)
 
 
 def text_difference(generated: Side, golden: Side) -> Json:
@@ -66,7 +65,7 @@ def text_difference(generated: Side, golden: Side) -> Json:
 
 def descriptor_difference(generated: Side, golden: Side) -> Json:
     """Return name and both values of the first descriptor field that differs, or None."""
-    for (ours, _), (theirs, _) in zip(generated.kernels, golden.kernels, strict=True):
+    for ours, theirs in zip(generated.kernels, golden.kernels, strict=True):
         if ours.descriptor.normalised() == theirs.descriptor.normalised():
             continue
         other = theirs.descriptor.fields()
@@ -85,9 +84,9 @@ def compare(generated: Side, golden: Side, maturity: str) -> dict[str, Json]:
     descriptor = descriptor_difference(generated, golden)
     made, wanted = (normalised(dict(side.code.metadata)) for side in (generated, golden))
     metadata = _first_difference(made, wanted)
-    ours, theirs = generated.resources(), golden.resources()
-    symbols = [kernel.symbol for kernel, _ in generated.kernels]
-    golden_symbols = [kernel.symbol for kernel, _ in golden.kernels]
+    ours, theirs = generated.resources, golden.resources
+    symbols = [kernel.symbol for kernel in generated.kernels]
+    golden_symbols = [kernel.symbol for kernel in golden.kernels]
     is_equal = text is None and ours == theirs
     report: dict[str, Json] = {
         "format": FORMAT,

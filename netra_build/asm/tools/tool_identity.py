@@ -78,7 +78,7 @@ def program_parts(program: Path, library_path: tuple[Path, ...], disk: Disk) -> 
 
     Raises ``BadInput`` when the program is missing.
     """
-    libraries = _libraries(file_stamp(program), program, library_path, disk)  # type: ignore[arg-type]
+    libraries = _libraries(file_stamp(program), program, library_path, disk)
     files = (("program", program), *libraries)
     return tuple((name, path, file_state(path) if path else ()) for name, path in files)
 

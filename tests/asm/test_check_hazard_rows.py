@@ -19,7 +19,7 @@ from netra_build.asm.objects.listings import Disassembly, parse_disassembly
 from netra_build.asm.tools.toolchain import Toolchain
 from netra_build.checkasm.hazards.flow import build_flow
 from netra_build.checkasm.hazards.hazard_table import ROWS
-from netra_build.checkasm.hazards.hazards import check_hazards
+from netra_build.checkasm.hazards.waits import check_hazards
 
 CASES = all_cases()
 LLVM_VERSION = "22.1.8"

@@ -8,11 +8,11 @@ from netra_build.asm.objects.listings import Instruction
 from netra_build.checkasm.hazards.effects import (
     base_mnemonic,
     decode_effects,
+    describe,
     expand_braces,
     find_form,
     split_operands,
 )
-from netra_build.checkasm.hazards.registers import describe
 
 
 def instruction(text: str) -> Instruction:
@@ -158,6 +158,7 @@ def test_traits(text: str, traits: set[str]) -> None:
         ("hwreg(HW_REG_MODE, 23, 1), 1", ("hwreg(HW_REG_MODE, 23, 1)", "1"), ()),
         ("vmcnt(0) lgkmcnt(0)", ("vmcnt(0)",), ("lgkmcnt(0)",)),
         ("v0, -|v1|", ("v0", "-|v1|"), ()),
+        ("v0, v1, neg(3) op_sel:[0,1]", ("v0", "v1", "neg(3)"), ("op_sel:[0,1]",)),
         ("v0, v1, -v[2:3]", ("v0", "v1", "-v[2:3]"), ()),
     ],
 )
@@ -178,4 +179,6 @@ def test_suffixes_and_braces() -> None:
     assert base_mnemonic("v_mov_b32_e64_dpp") == "v_mov_b32"
     assert base_mnemonic("s_mov_b32") == "s_mov_b32"
     assert find_form("v_mov_b32_e99") is None
-    assert list(expand_braces("a_{b,c{1,2}}_d e{,_x}")) == ["a_b_d", "a_c1_d", "a_c2_d", "e", "e_x"]
+    assert list(expand_braces("a_{b,c}_{1,2} e{,_x}")) == [
+        *("a_b_1", "a_b_2", "a_c_1", "a_c_2", "e", "e_x")
+    ]

@@ -14,8 +14,7 @@ from netra_build.checkasm.hazards.flow import (
     build_flow,
     run_forward,
 )
-from netra_build.checkasm.hazards.hazards import check_hazards
-from netra_build.checkasm.hazards.waits import check_waits, wait_counts
+from netra_build.checkasm.hazards.waits import check_hazards, check_waits, wait_counts
 
 LOAD = "global_load_dword v1, v0, s[4:5]"
 STORE = "global_store_dword v0, v2, s[4:5]"
@@ -150,6 +149,10 @@ def test_the_worst_row_of_a_pair_is_reported() -> None:
 
 def test_budget_is_linear_in_the_kernel() -> None:
     """A state that never settles is given up."""
+
+    def older(_: int, state: dict[int, int]) -> None:
+        state[0] += 1
+
     flow, _ = flow_of("s_nop 0", branch("s_branch", -2))
     with pytest.raises(BudgetExceeded):
-        run_forward(flow, 0, lambda _, state: state + 1, max, lambda _: 1)
+        run_forward(flow, {0: 0}, older, lambda left, right: max(left, right, key=lambda x: x[0]))

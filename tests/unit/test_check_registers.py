@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from netra_build.checkasm.hazards.registers import (
+from netra_build.checkasm.hazards.effects import (
     AGPR_BASE,
     EXEC_MASK,
     M0_MASK,

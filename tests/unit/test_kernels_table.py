@@ -7,12 +7,12 @@ from fractions import Fraction
 import pytest
 
 from netra_build.asm.objects.listings import parse_disassembly
-from netra_build.checkasm.hazards.effects import transfer_bytes
 from netra_build.checkasm.hazards.kernel_statistics import (
     code_of,
     instruction_mix,
     loop_addresses,
     narrow_runs,
+    transfer_bytes,
     transfers,
     waves_per_simd,
     wide_share,

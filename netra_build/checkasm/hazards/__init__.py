@@ -5,12 +5,11 @@ each check is one data flow analysis of that graph. This folder may import ``cor
 ``formats`` and itself. In reading order:
 
 - ``instruction_table``: every gfx950 mnemonic by class, as data.
-- ``registers``: sets of registers as bits of one integer.
-- ``effects``: what one instruction reads and writes, by that table.
+- ``effects``: sets of registers as bits of one integer, and what one instruction reads and writes.
 - ``findings``: the rules with their severities; findings, and reports as text, JSON and SARIF.
 - ``flow``: basic blocks and edges of a kernel; data flow to a fixed point, within a budget.
-- ``waits``: loads that may be outstanding where their registers are used.
-- ``hazard_table``, ``hazards``: wait states between dependent instructions; the table is data.
+- ``hazard_table``: wait states between dependent instructions, and what they depend on, as data.
+- ``waits``: loads that may be outstanding where their registers are used; missing wait states.
 - ``kernargs``: the argument list compared with the bytes that the code reads.
 - ``checker``: all checks of a code object, and those that need no data flow. Start here.
 

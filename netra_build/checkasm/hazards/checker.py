@@ -11,11 +11,7 @@ from typing import NamedTuple
 
 from netra_build.asm.objects.code_object import CodeObject, Kernel
 from netra_build.asm.objects.listings import Disassembly
-from netra_build.checkasm.hazards.findings import ERROR, Finding, make_finding, sort_findings
-from netra_build.checkasm.hazards.flow import BudgetExceeded, Flow, build_flow
-from netra_build.checkasm.hazards.hazards import check_hazards, matrix_sources
-from netra_build.checkasm.hazards.kernargs import check_kernargs
-from netra_build.checkasm.hazards.registers import (
+from netra_build.checkasm.hazards.effects import (
     AGPR_BASE,
     SGPR_BASE,
     SGPR_COUNT,
@@ -24,7 +20,11 @@ from netra_build.checkasm.hazards.registers import (
     describe,
     highest,
 )
-from netra_build.checkasm.hazards.waits import check_waits
+from netra_build.checkasm.hazards.findings import ERROR, Finding, make_finding, sort_findings
+from netra_build.checkasm.hazards.flow import BudgetExceeded, Flow, build_flow
+from netra_build.checkasm.hazards.hazard_table import matrix_sources
+from netra_build.checkasm.hazards.kernargs import check_kernargs
+from netra_build.checkasm.hazards.waits import check_hazards, check_waits
 
 LDS_LIMIT_BYTES = 163_840
 WAVE_SIZE = 64

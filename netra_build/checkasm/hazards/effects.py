@@ -1,50 +1,149 @@
-"""The registers that one disassembled instruction reads and writes, by the instruction table."""
+"""Registers as bits of one integer, and which of them one instruction reads and writes."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache, reduce
+from itertools import product
+from operator import or_
 
 from netra_build.asm.objects.listings import Instruction
-from netra_build.checkasm.hazards.instruction_table import FAMILIES_BY_KIND, Family
-from netra_build.checkasm.hazards.registers import (
-    EXEC_MASK,
-    M0_MASK,
-    MODE_MASK,
-    SCC_MASK,
-    VCC_MASK,
-    operand_mask,
-)
+from netra_build.checkasm.hazards.instruction_table import FAMILIES_BY_KIND
 
-_VECTOR_KINDS = frozenset({"valu", "mfma", "vmem", "flat", "ds", "gws"})
+VGPR_BASE = 0
+AGPR_BASE = 256
+SGPR_BASE = 512
+SGPR_COUNT = 102
+FLAT_SCRATCH = 614
+XNACK_MASK = 616
+VCC = 618
+TTMP_BASE = 620
+M0 = 636
+EXEC = 637
+SCC = 639
+MODE = 640
+
+VGPR_MASK = (1 << 256) - 1
+VECTOR_MASK = (1 << SGPR_BASE) - 1
+VCC_MASK = 3 << VCC
+EXEC_MASK = 3 << EXEC
+M0_MASK = 1 << M0
+SCC_MASK = 1 << SCC
+SCALAR_MASK = ((1 << M0) - 1) ^ VECTOR_MASK
+"""Everything a scalar operand can name that a vector instruction can also write."""
+
+_PAIRS = {"vcc": VCC, "exec": EXEC, "flat_scratch": FLAT_SCRATCH, "xnack_mask": XNACK_MASK}
+_SINGLE = {"m0": M0, "scc": SCC, "mode": MODE}
+_NAME_BY_NUMBER = {
+    **{at: f"{name}_lo" for name, at in _PAIRS.items()},
+    **{at + 1: f"{name}_hi" for name, at in _PAIRS.items()},
+    **{at: name for name, at in _SINGLE.items()},
+}
+_NAMED = {
+    **{name: 1 << number for number, name in _NAME_BY_NUMBER.items()},
+    **{name: 3 << at for name, at in _PAIRS.items()},
+    "src_vccz": VCC_MASK,
+    "src_execz": EXEC_MASK,
+    "src_scc": SCC_MASK,
+}
+_FILES = {
+    "ttmp": (TTMP_BASE, 16),
+    "s": (SGPR_BASE, SGPR_COUNT),
+    "a": (AGPR_BASE, 256),
+    "v": (VGPR_BASE, 256),
+}
+_FILE_STARTS = (AGPR_BASE, SGPR_BASE, FLAT_SCRATCH)
+_MODIFIED = re.compile(r"^(?:neg|abs|sext)\((.*)\)$")
+_NUMBERED = re.compile(r"(v|a|s|ttmp)(?:(\d{1,3})|\[(\d{1,3}):(\d{1,3})\])")
+
+
+@lru_cache(maxsize=16384)
+def operand_mask(text: str) -> int:
+    """Return the registers that one printed operand names, 0 for literals and keywords.
+
+    Input modifiers (``-v1``, ``|v1|``, ``neg(v1)``, ``abs(v1)``, ``sext(v1)``) are ignored.
+    """
+    word = _MODIFIED.sub(r"\1", text.strip()).lstrip("-").strip("|")
+    if word in _NAMED:
+        return _NAMED[word]
+    match = _NUMBERED.fullmatch(word)
+    if match is None:
+        return 0
+    base, limit = _FILES[match[1]]
+    first, last = int(match[2] or match[3]), int(match[2] or match[4])
+    return ((1 << (last - first + 1)) - 1) << (base + first) if first <= last < limit else 0
+
+
+def union(masks: Iterable[int]) -> int:
+    """Return the registers of several sets."""
+    return reduce(or_, masks, 0)
+
+
+def lowest(mask: int) -> int:
+    """Return the number of the lowest register in a set that is not empty."""
+    return (mask & -mask).bit_length() - 1
+
+
+def numbers(mask: int) -> tuple[int, ...]:
+    """Return the numbers of all registers of a set in ascending order."""
+    found = []
+    while mask:
+        low = mask & -mask
+        found.append(low.bit_length() - 1)
+        mask ^= low
+    return tuple(found)
+
+
+def highest(mask: int, base: int, count: int) -> int:
+    """Return one more than the highest index used of the file at ``base``, 0 when none is."""
+    return (mask >> base & ((1 << count) - 1)).bit_length()
+
+
+def register_name(number: int) -> str:
+    """Return the assembler's name of one register."""
+    file, base = _file_of(number)
+    return _NAME_BY_NUMBER.get(number, f"{file}{number - base}")
+
+
+def _file_of(number: int) -> tuple[str, int]:
+    return next((file, base) for file, (base, _) in _FILES.items() if number >= base)
+
+
+def describe(mask: int) -> str:
+    """Return a short list of the registers of a set, runs joined: ``v[0:3], s4, vcc``."""
+    words = []
+    for whole, name in ((VCC_MASK, "vcc"), (EXEC_MASK, "exec")):
+        if mask & whole == whole:
+            words.append(name)
+            mask &= ~whole
+    runs: list[list[int]] = []
+    for number in numbers(mask):
+        if runs and number == runs[-1][1] + 1 and number not in _FILE_STARTS:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    return ", ".join([_run(first, last) for first, last in runs] + words)
+
+
+def _run(first: int, last: int) -> str:
+    if first == last or first >= FLAT_SCRATCH:
+        return ", ".join(register_name(number) for number in range(first, last + 1))
+    file, base = _file_of(first)
+    return f"{file}[{first - base}:{last - base}]"
+
+
 _BYTE_SELECT = ("_sr_fp8_", "_sr_bf8_", "_fp4_f", "_fp4_bf")
 _BARE_MODIFIERS = frozenset(
     ("offen", "idxen", "lds", "gds", "glc", "slc", "sc0", "sc1", "nt", "clamp", "tfe", "off0")
 )
-
-
-_IMPLIED = {
-    "": 0,
-    "vcc": VCC_MASK,
-    "exec": EXEC_MASK,
-    "scc": SCC_MASK,
-    "m0": M0_MASK,
-    "mode": MODE_MASK,
-}
 _SUFFIX = re.compile(r"_(e32|e64|dpp|sdwa|e64_dpp)$")
-
-
-_GLOBAL = re.compile(
-    r"(?:global|buffer|flat)_(load|store)_(ubyte|sbyte|byte|ushort|sshort|short|dword)(?:x(\d))?"
-)
-_LDS = re.compile(r"ds_(read|write)_(?:b|u|i)(8|16|32|64|96|128)(?:_\w+)?")
 
 
 @dataclass(frozen=True)
 class Form:
-    """How one mnemonic treats its operands; masks are register sets of ``registers``."""
+    """How one mnemonic treats its operands; masks are sets of registers."""
 
     kind: str
     destinations: int
@@ -64,8 +163,7 @@ def base_mnemonic(mnemonic: str) -> str:
 
 def find_form(mnemonic: str) -> Form | None:
     """Return the form of a printed mnemonic, or None when it is not in the table."""
-    known = _forms()
-    return known.get(mnemonic) or known.get(base_mnemonic(mnemonic))
+    return _forms().get(mnemonic) or _forms().get(base_mnemonic(mnemonic))
 
 
 def known_mnemonics() -> frozenset[str]:
@@ -74,65 +172,31 @@ def known_mnemonics() -> frozenset[str]:
 
 
 def expand_braces(text: str) -> Iterator[str]:
-    """Yield the words of ``text`` with their braces expanded, innermost last, as a shell does."""
+    """Yield the words of ``text`` with their braces expanded, as a shell does; none are nested."""
     for word in text.split():
-        yield from _expand_word(word)
+        yield from map("".join, product(*(part.split(",") for part in re.split("[{}]", word))))
 
 
 @cache
 def _forms() -> dict[str, Form]:
     forms: dict[str, Form] = {}
     for kind, families in FAMILIES_BY_KIND.items():
-        for family in families:
-            for mnemonic in expand_braces(family.mnemonics):
+        for one in families:
+            reads, writes = (union(map(operand_mask, t.split())) for t in (one.reads, one.writes))
+            traits = frozenset(one.traits.split())
+            form = Form(kind, one.destinations, one.tied, reads, writes, traits)
+            for mnemonic in expand_braces(one.mnemonics):
                 if mnemonic in forms:
                     raise ValueError(f'mnemonic "{mnemonic}" stands twice in the instruction table')
-                forms[mnemonic] = _form(kind, family)
+                forms[mnemonic] = form
     return forms
 
 
-def _form(kind: str, family: Family) -> Form:
-    return Form(
-        kind=kind,
-        destinations=family.destinations,
-        tied=family.tied,
-        reads=_union(family.reads),
-        writes=_union(family.writes),
-        traits=frozenset(family.traits.split()),
-    )
-
-
-def _union(names: str) -> int:
-    result = 0
-    for name in names.split():
-        result |= _IMPLIED[name]
-    return result
-
-
-def _expand_word(word: str) -> Iterator[str]:
-    start = word.find("{")
-    if start < 0:
-        yield word
-        return
-    depth, end = 0, start
-    for end in range(start, len(word)):
-        depth += {"{": 1, "}": -1}.get(word[end], 0)
-        if depth == 0:
-            break
-    else:
-        raise ValueError(f'brace of "{word}" is not closed')
-    for choice in split_outside(word[start + 1 : end], ",", "{}"):
-        for rest in _expand_word(choice + word[end + 1 :]):
-            yield word[:start] + rest
-
-
-def split_outside(text: str, separator: str, brackets: str = "()") -> list[str]:
-    """Split at the separators that stand outside brackets; ``brackets`` is one opening and closing
-    character, or several opening and then as many closing ones."""
-    opening, closing = brackets[: len(brackets) // 2], brackets[len(brackets) // 2 :]
+def split_outside(text: str, separator: str) -> list[str]:
+    """Split at the separators that stand outside brackets and parentheses."""
     pieces, depth, start = [], 0, 0
     for at, character in enumerate(text):
-        depth += (character in opening) - (character in closing)
+        depth += (character in "([") - (character in ")]")
         if character == separator and depth == 0:
             pieces.append(text[start:at])
             start = at + 1
@@ -141,7 +205,7 @@ def split_outside(text: str, separator: str, brackets: str = "()") -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Effects:
-    """What one instruction does to registers; every mask is a set of ``registers`` numbers.
+    """What one instruction does to registers; every mask is a set of registers.
 
     ``sources`` and ``destinations`` are the explicit operands in printed order (a tied operand
     is in both), ``reads`` and ``writes`` also hold the implied ones.
@@ -163,18 +227,12 @@ def decode_effects(instruction: Instruction) -> Effects:
     operands, modifiers = split_operands(instruction.operands)
     traits = _traits(form, instruction.mnemonic, operands, modifiers)
     count, tied = _destination_count(form, instruction.mnemonic, modifiers)
-    if "lds_dma" in traits:
-        count = 0
+    count *= "lds_dma" not in traits
     tied = tied or ("partial" in traits and not instruction.mnemonic.endswith("_sdwa"))
-    masks = [operand_mask(operand) for operand in operands]
-    destinations = tuple(masks[:count])
-    sources = tuple(masks if tied and count else masks[count:])
-    reads, writes = form.reads, form.writes
-    for mask in sources:
-        reads |= mask
-    for mask in destinations:
-        writes |= mask
-    if form.kind in _VECTOR_KINDS:
+    masks = tuple(map(operand_mask, operands))
+    destinations, sources = masks[:count], masks if tied and count else masks[count:]
+    reads, writes = form.reads | union(sources), form.writes | union(destinations)
+    if form.kind in ("valu", "mfma", "vmem", "flat", "ds", "gws"):
         reads |= EXEC_MASK
     if "lds_dma" in traits:
         reads |= M0_MASK
@@ -187,9 +245,8 @@ def split_operands(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         return (), ()
     pieces = _split(text, ", ")
     last, *modifiers = _split(pieces[-1], " ")
-    if ":" in last and not last.startswith(("v[", "a[", "s[", "ttmp[", "-", "|", "neg(", "abs(")):
-        return tuple(pieces[:-1]), (last, *modifiers)
-    if last in _BARE_MODIFIERS:
+    starts = ("v[", "a[", "s[", "ttmp[", "-", "|", "neg(", "abs(")
+    if last in _BARE_MODIFIERS or (":" in last and not last.startswith(starts)):
         return tuple(pieces[:-1]), (last, *modifiers)
     return (*pieces[:-1], last), tuple(modifiers)
 
@@ -208,9 +265,7 @@ def _destination_count(form: Form, mnemonic: str, modifiers: tuple[str, ...]) ->
     tied = form.tied or mnemonic.endswith("_dpp") or "dst_unused:UNUSED_PRESERVE" in modifiers
     if form.kind == "smem" and form.tied and "glc" not in modifiers:
         return 0, False
-    if mnemonic.startswith("v_cmp"):
-        tied = False
-    return form.destinations, tied
+    return form.destinations, tied and not mnemonic.startswith("v_cmp")
 
 
 def _traits(
@@ -243,15 +298,3 @@ def _writes_part(
             first = 2 if any(word in mnemonic for word in _BYTE_SELECT) else len(operands) - 1
             return "1" in bits[first:]
     return False
-
-
-def transfer_bytes(mnemonic: str) -> tuple[str, int] | None:
-    """Return the way and the bytes of a lane for a plain transfer, else None."""
-    if match := _GLOBAL.match(mnemonic):
-        size = {"u": 1, "s": 1, "b": 1, "d": 4}[match[2][0]]
-        size = 2 if match[2].endswith("short") else size
-        return match[1], size * int(match[3] or 1)
-    match = _LDS.fullmatch(mnemonic)
-    if match and "_tr_" not in mnemonic:
-        return match[1], int(match[2]) // 8
-    return None

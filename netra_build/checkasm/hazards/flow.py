@@ -20,8 +20,8 @@ SCAN_PER_STEP = 64
 PRELOAD_ENTRY_BYTES = 256
 """Where the hardware starts a kernel that uses kernarg preload."""
 
-State = TypeVar("State")
 Key = TypeVar("Key")
+Fact = TypeVar("Fact")
 
 
 @dataclass(frozen=True)
@@ -179,23 +179,23 @@ class BudgetExceeded(Exception):
 
 def run_forward(
     flow: Flow,
-    start: State,
-    transfer: Callable[[Block, State], State],
-    join: Callable[[State, State], State],
-    cost: Callable[[State], int],
-) -> dict[int, State]:
-    """Return the state at the start of every reached block.
+    start: dict[Key, Fact],
+    step: Callable[[int, dict[Key, Fact]], None],
+    join: Callable[[dict[Key, Fact], dict[Key, Fact]], dict[Key, Fact]],
+) -> None:
+    """Walk all paths until no state at the start of a block changes any more.
 
-    ``join`` must be monotone and return its first argument (the same object or an equal one)
-    when the second adds nothing. Steps are instructions and the ``cost`` of states, which they
-    scan; beyond a bound that is linear in the kernel's size ``BudgetExceeded`` is raised.
+    ``step`` changes the state in front of an instruction into the one behind it. ``join`` must be
+    monotone and return its first argument (the same object or an equal one) when the second adds
+    nothing. Work is instructions and the entries of states, which they scan; beyond a bound that
+    is linear in the kernel's size ``BudgetExceeded`` is raised.
     """
-    states: dict[int, State] = {}
+    states: dict[int, dict[Key, Fact]] = {}
     pending: list[int] = []
     queued: set[int] = set()
     left = STEPS_PER_INSTRUCTION * len(flow.instructions) + SPARE_STEPS
 
-    def offer(number: int, state: State) -> None:
+    def offer(number: int, state: dict[Key, Fact]) -> None:
         merged = join(states[number], state) if number in states else state
         if number in states and merged == states[number]:
             return
@@ -209,16 +209,17 @@ def run_forward(
     while pending:
         number = heapq.heappop(pending)
         queued.discard(number)
-        block = flow.blocks[number]
-        size = cost(states[number])
+        queued.discard(number)
+        block, state = flow.blocks[number], dict(states[number])
+        size = len(state)
         left -= (block.end - block.start) * (1 + size // SCAN_PER_STEP)
         left -= (1 + len(block.successors)) * size
         if left < 0:
             raise BudgetExceeded
-        result = transfer(block, states[number])
+        for index in range(block.start, block.end):
+            step(index, state)
         for following in block.successors:
-            offer(following, result)
-    return states
+            offer(following, state)
 
 
 def union_of_ages(left: dict[Key, int], right: dict[Key, int]) -> dict[Key, int]:

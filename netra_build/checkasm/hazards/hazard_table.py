@@ -1,10 +1,13 @@
-"""Required wait states between dependent instructions, as versioned data.
+"""Required wait states between dependent instructions, as data, and what they depend on.
 
-Source: the hazard recogniser of LLVM 22.1.8 (``llc -run-pass post-RA-hazard-rec``), run row by
-row for gfx950 and gfx942, and the data hazard chapters of the CDNA3 and CDNA4 instruction set
-documents. One wait state is one issued instruction that is not ``s_nop``; ``s_nop N`` gives N+1.
-A test runs the installed ``llc`` on every row and names the rows for which another LLVM gives other
-states.
+Every instruction has facets: a facet's name and the registers that it reads or writes there. A row
+of ``ROWS`` joins the facet of a producer with that of a consumer. One wait state is one issued
+instruction that is not ``s_nop``; ``s_nop N`` gives N+1.
+
+Source of the rows: the hazard recogniser of LLVM 22.1.8 (``llc -run-pass post-RA-hazard-rec``), run
+row by row for gfx950, and the data hazard chapters of the CDNA3 and CDNA4 instruction set
+documents. A test runs the installed ``llc`` on every row and names the rows for which another LLVM
+gives other states.
 
 Known differences: newer LLVM requires extra states when matrix instructions of different opcodes
 share an accumulator, and 1 state after every scalef32 convert; LLVM before the gfx950 fix
@@ -14,6 +17,18 @@ looked back 19 states instead of 20.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
+from typing import NamedTuple
+
+from netra_build.asm.objects.listings import Instruction
+from netra_build.checkasm.hazards.effects import (
+    EXEC_MASK,
+    M0_MASK,
+    SCALAR_MASK,
+    VCC_MASK,
+    VECTOR_MASK,
+    Effects,
+)
 
 OVERLAP = "overlap"
 PARTIAL = "partial"
@@ -24,114 +39,221 @@ SAME_MNEMONIC = "same_mnemonic"
 
 @dataclass(frozen=True)
 class Row:
-    """``states`` wait states between a producer's registers and a consumer's (gfx950).
+    """``states`` wait states between a producer's registers and a consumer's.
 
-    ``gfx942`` is the same for that target, None where it has no such instructions. ``relation``
-    says how the registers or mnemonics must relate for the row to apply.
+    ``relation`` says how the registers or mnemonics must relate for the row to apply.
     """
 
     id: str
     producer: str
     consumer: str
     states: int
-    gfx942: int | None
     relation: str = OVERLAP
 
 
-VECTOR_ROWS = (
-    Row("valu-vgpr-to-matrix", "valu_vgpr", "matrix_source", 2, 2),
-    Row("valu-vgpr-to-dpp", "valu_vgpr", "dpp_source", 2, 2),
-    Row("valu-vgpr-to-permlane", "valu_vgpr", "permlane_source", 2, None),
-    Row("valu-vgpr-to-readlane", "valu_vgpr", "readlane_source", 1, 1),
-    Row("valu-exec-to-dpp", "valu_exec", "dpp_exec", 5, 5),
-    Row("valu-exec-to-permlane", "valu_exec", "permlane_exec", 4, None),
-    Row("valu-exec-to-matrix", "valu_exec", "matrix_exec", 4, 4),
-    Row("valu-exec-to-lane", "valu_exec", "lane_exec", 4, 4),
-    Row("valu-sgpr-to-valu", "valu_sgpr", "valu_scalar", 2, 2),
-    Row("valu-sgpr-to-vmem", "valu_sgpr", "vmem_scalar", 5, 5),
-    Row("valu-sgpr-to-lane-select", "valu_sgpr", "lane_select", 4, 4),
-    Row("valu-vcc-to-div-fmas", "valu_sgpr", "div_fmas_vcc", 4, 4),
-    Row("transcendental-to-valu", "transcendental_vgpr", "plain_valu_read", 1, 1),
-    Row("partial-write-to-valu", "partial_vgpr", "valu_read", 1, 1),
-    Row("partial-write-to-valu-write", "partial_vgpr", "valu_write", 1, 1),
-    Row("dot-to-other-read", "dot_vgpr", "vector_read", 3, 3, OTHER_MNEMONIC),
-    Row("dot-to-other-write", "dot_vgpr", "vector_write", 3, 3, OTHER_MNEMONIC),
-    Row("dot-to-same-source", "dot_vgpr", "dot_source_ab", 3, 3, SAME_MNEMONIC),
-    Row("wide-store-to-valu-write", "wide_store_data", "valu_write", 2, 2),
-    Row("wide-store-to-matrix-write", "wide_store_data", "matrix_write", 2, 2),
-    Row("setreg-to-getreg", "setreg", "getreg", 2, 2),
-    Row("setreg-to-setreg", "setreg", "setreg", 2, 2),
-    Row("salu-m0-to-use", "salu_m0", "m0_use", 1, 1),
+_VECTOR_ROWS = (
+    Row("valu-vgpr-to-matrix", "valu_vgpr", "matrix_source", 2),
+    Row("valu-vgpr-to-dpp", "valu_vgpr", "dpp_source", 2),
+    Row("valu-vgpr-to-permlane", "valu_vgpr", "permlane_source", 2),
+    Row("valu-vgpr-to-readlane", "valu_vgpr", "readlane_source", 1),
+    Row("valu-exec-to-dpp", "valu_exec", "dpp_exec", 5),
+    Row("valu-exec-to-permlane", "valu_exec", "permlane_exec", 4),
+    Row("valu-exec-to-matrix", "valu_exec", "matrix_exec", 4),
+    Row("valu-exec-to-lane", "valu_exec", "lane_exec", 4),
+    Row("valu-sgpr-to-valu", "valu_sgpr", "valu_scalar", 2),
+    Row("valu-sgpr-to-vmem", "valu_sgpr", "vmem_scalar", 5),
+    Row("valu-sgpr-to-lane-select", "valu_sgpr", "lane_select", 4),
+    Row("valu-vcc-to-div-fmas", "valu_sgpr", "div_fmas_vcc", 4),
+    Row("transcendental-to-valu", "transcendental_vgpr", "plain_valu_read", 1),
+    Row("partial-write-to-valu", "partial_vgpr", "valu_read", 1),
+    Row("partial-write-to-valu-write", "partial_vgpr", "valu_write", 1),
+    Row("dot-to-other-read", "dot_vgpr", "vector_read", 3, OTHER_MNEMONIC),
+    Row("dot-to-other-write", "dot_vgpr", "vector_write", 3, OTHER_MNEMONIC),
+    Row("dot-to-same-source", "dot_vgpr", "dot_source_ab", 3, SAME_MNEMONIC),
+    Row("wide-store-to-valu-write", "wide_store_data", "valu_write", 2),
+    Row("wide-store-to-matrix-write", "wide_store_data", "matrix_write", 2),
+    Row("setreg-to-getreg", "setreg", "getreg", 2),
+    Row("setreg-to-setreg", "setreg", "setreg", 2),
+    Row("salu-m0-to-use", "salu_m0", "m0_use", 1),
 )
 
 
-def _result_rows(
-    kind: str, states: tuple[int, int], partial: dict[str, tuple[int, int]]
-) -> list[Row]:
-    """Rows of a matrix result with the same states for every consumer; pairs are gfx950, gfx942."""
-    producer = f"{kind}_result"
+_MATRIX_STATES = {
+    "xdl2": (5, 4, 3, 1),
+    "xdl4": (8, 6, 6, 3),
+    "xdl8": (12, 10, 10, 7),
+    "xdl16": (20, 18, 18, 15),
+    "sgemm2": (4, 0, 2, 0),
+    "sgemm8": (10, 0, 8, 0),
+    "sgemm16": (18, 0, 16, 0),
+    "dgemm4": (0, 0, 0, 0),
+    "dgemm16": (0, 0, 0, 0),
+}
+"""By number family and passes: states of a result in front of its use as a vector or as A or B, as
+part of an accumulator of the XDL unit, and of another unit; then states of the accumulator in front
+of an overwrite. 0 is no row: float64 results differ by consumer."""
+
+
+def _matrix_rows(kind: str, use: int, xdl: int, other: int, overwrite: int) -> list[Row]:
     rows = [
-        Row(f"{kind}-to-{consumer.replace('_', '-')}", producer, consumer, *states)
+        Row(f"{kind}-to-{consumer.replace('_', '-')}", f"{kind}_result", consumer, use)
         for consumer in ("vector_read", "vector_write", "matrix_ab")
     ]
     rows += [
-        Row(f"{kind}-to-{other}-accumulator", producer, f"{other}_c", *pair, PARTIAL)
-        for other, pair in partial.items()
+        Row(f"{kind}-to-{name}-accumulator", f"{kind}_result", f"{name}_c", states, PARTIAL)
+        for name, states in (("xdl", xdl), ("sgemm", other), ("dgemm", other))
     ]
-    return rows
+    over = Row(f"{kind}-accumulator-overwrite", f"{kind}_c", "vector_write", overwrite)
+    return [row for row in (*rows, over) if row.states]
 
 
-def _alike(states: int, gfx942: int) -> dict[str, tuple[int, int]]:
-    return dict.fromkeys(("xdl", "sgemm", "dgemm"), (states, gfx942))
-
-
-def _single(states: int) -> dict[str, tuple[int, int]]:
-    return dict.fromkeys(("sgemm", "dgemm"), (states, states))
-
-
-def _double_rows(
-    kind: str,
-    *,
-    valu: tuple[int, int],
-    memory: tuple[int, int],
-    write: tuple[int, int],
-    ab: tuple[int, int],
-) -> list[Row]:
-    """Rows of a float64 matrix result, which differ by consumer."""
-    producer = f"{kind}_result"
-    return [
-        Row(f"{kind}-to-valu-read", producer, "valu_read", *valu),
-        Row(f"{kind}-to-memory-read", producer, "memory_read", *memory),
-        Row(f"{kind}-to-vector-write", producer, "vector_write", *write),
-        Row(f"{kind}-to-matrix-ab", producer, "matrix_ab", *ab),
-    ]
-
-
-def _accumulator_rows(kind: str, states: int) -> Row:
-    return Row(f"{kind}-accumulator-overwrite", f"{kind}_c", "vector_write", states, states)
-
-
-MATRIX_ROWS = (
-    *_result_rows("xdl2", (5, 5), {"xdl": (4, 3), **_single(3)}),
-    *_result_rows("xdl4", (8, 7), _alike(6, 5)),
-    *_result_rows("xdl8", (12, 11), _alike(10, 9)),
-    *_result_rows("xdl16", (20, 19), _alike(18, 17)),
-    *_result_rows("sgemm2", (4, 4), _single(2)),
-    *_result_rows("sgemm8", (10, 10), _single(8)),
-    *_result_rows("sgemm16", (18, 18), _single(16)),
-    *_double_rows("dgemm4", valu=(6, 6), memory=(9, 9), write=(6, 6), ab=(6, 6)),
-    *_double_rows("dgemm16", valu=(19, 11), memory=(18, 18), write=(11, 11), ab=(19, 11)),
-    Row("xdl2-to-same-accumulator", "xdl2_result", "matrix_c", 2, 2, EXACT),
-    Row("sgemm2-to-same-accumulator", "sgemm2_result", "matrix_c", 2, 2, EXACT),
-    Row("dgemm4-to-same-accumulator", "dgemm4_result", "dgemm_c", 4, 4, EXACT),
-    Row("dgemm4-to-dgemm-accumulator", "dgemm4_result", "dgemm_c", 4, 4, PARTIAL),
-    Row("dgemm4-to-sgemm-accumulator", "dgemm4_result", "sgemm_c", 4, 4, PARTIAL),
-    Row("dgemm16-to-dgemm-accumulator", "dgemm16_result", "dgemm_c", 17, 9, PARTIAL),
-    Row("dgemm16-to-sgemm-accumulator", "dgemm16_result", "sgemm_c", 17, 9, PARTIAL),
-    _accumulator_rows("xdl2", 1),
-    _accumulator_rows("xdl4", 3),
-    _accumulator_rows("xdl8", 7),
-    _accumulator_rows("xdl16", 15),
+_ACCUMULATOR_ROWS = (
+    Row("dgemm4-to-valu-read", "dgemm4_result", "valu_read", 6),
+    Row("dgemm4-to-memory-read", "dgemm4_result", "memory_read", 9),
+    Row("dgemm4-to-vector-write", "dgemm4_result", "vector_write", 6),
+    Row("dgemm4-to-matrix-ab", "dgemm4_result", "matrix_ab", 6),
+    Row("dgemm16-to-valu-read", "dgemm16_result", "valu_read", 19),
+    Row("dgemm16-to-memory-read", "dgemm16_result", "memory_read", 18),
+    Row("dgemm16-to-vector-write", "dgemm16_result", "vector_write", 11),
+    Row("dgemm16-to-matrix-ab", "dgemm16_result", "matrix_ab", 19),
+    Row("xdl2-to-same-accumulator", "xdl2_result", "matrix_c", 2, EXACT),
+    Row("sgemm2-to-same-accumulator", "sgemm2_result", "matrix_c", 2, EXACT),
+    Row("dgemm4-to-same-accumulator", "dgemm4_result", "dgemm_c", 4, EXACT),
+    Row("dgemm4-to-dgemm-accumulator", "dgemm4_result", "dgemm_c", 4, PARTIAL),
+    Row("dgemm4-to-sgemm-accumulator", "dgemm4_result", "sgemm_c", 4, PARTIAL),
+    Row("dgemm16-to-dgemm-accumulator", "dgemm16_result", "dgemm_c", 17, PARTIAL),
+    Row("dgemm16-to-sgemm-accumulator", "dgemm16_result", "sgemm_c", 17, PARTIAL),
 )
 
-ROWS: tuple[Row, ...] = (*VECTOR_ROWS, *MATRIX_ROWS)
+ROWS = (
+    *_VECTOR_ROWS,
+    *(row for kind, states in _MATRIX_STATES.items() for row in _matrix_rows(kind, *states)),
+    *_ACCUMULATOR_ROWS,
+)
+
+HWREG_BASE = 1024
+"""Hardware register numbers as bits above all registers."""
+
+_MEMORY = ("vmem", "flat", "ds", "gws")
+
+_VALU = ("valu",)
+_MATRIX = ("mfma",)
+
+
+class _Facet(NamedTuple):
+    """The registers of ``mask`` that instructions of some kinds read or write; ``trait`` is one
+    that they need, ``without`` one that they must not have."""
+
+    name: str
+    kinds: tuple[str, ...]
+    mask: int
+    trait: str = ""
+    without: str = ""
+
+
+_WRITTEN: tuple[_Facet, ...] = (
+    _Facet("valu_vgpr", _VALU, VECTOR_MASK, without="dot"),
+    _Facet("valu_sgpr", _VALU, SCALAR_MASK),
+    _Facet("valu_exec", _VALU, EXEC_MASK),
+    _Facet("transcendental_vgpr", _VALU, VECTOR_MASK, "transcendental"),
+    _Facet("partial_vgpr", _VALU, VECTOR_MASK, "partial"),
+    _Facet("dot_vgpr", _VALU, VECTOR_MASK, "dot"),
+    _Facet("salu_m0", ("salu",), M0_MASK),
+    _Facet("vector_write", ("valu", *_MEMORY), VECTOR_MASK),
+    _Facet("valu_write", _VALU, VECTOR_MASK),
+    _Facet("matrix_write", _MATRIX, VECTOR_MASK),
+)
+_READ: tuple[_Facet, ...] = (
+    _Facet("vector_read", ("valu", *_MEMORY), VECTOR_MASK),
+    _Facet("valu_read", _VALU, VECTOR_MASK),
+    _Facet("valu_scalar", _VALU, SCALAR_MASK),
+    _Facet("plain_valu_read", _VALU, VECTOR_MASK, without="transcendental"),
+    _Facet("dpp_source", _VALU, VECTOR_MASK, "dpp"),
+    _Facet("dpp_exec", _VALU, EXEC_MASK, "dpp"),
+    _Facet("permlane_source", _VALU, VECTOR_MASK, "permlane"),
+    _Facet("permlane_exec", _VALU, EXEC_MASK, "permlane"),
+    _Facet("readlane_source", _VALU, VECTOR_MASK, "readlane"),
+    _Facet("lane_exec", _VALU, EXEC_MASK, "readlane"),
+    _Facet("lane_exec", _VALU, EXEC_MASK, "writelane"),
+    _Facet("div_fmas_vcc", _VALU, VCC_MASK, "div_fmas"),
+    _Facet("matrix_source", _MATRIX, VECTOR_MASK),
+    _Facet("matrix_exec", _MATRIX, EXEC_MASK),
+    _Facet("memory_read", _MEMORY, VECTOR_MASK),
+    _Facet("vmem_scalar", ("vmem",), SCALAR_MASK),
+    _Facet("m0_use", (*_MEMORY, "message"), M0_MASK),
+    _Facet("m0_use", ("salu",), M0_MASK, "indirect_register"),
+)
+
+
+@cache
+def _facets_of(facets: tuple[_Facet, ...], kind: str, traits: frozenset[str]) -> list[_Facet]:
+    """Return the facets that instructions of this kind and with these traits have."""
+    return [
+        facet
+        for facet in facets
+        if kind in facet.kinds
+        and (not facet.trait or facet.trait in traits)
+        and facet.without not in traits
+    ]
+
+
+def facets_of(instruction: Instruction, effects: Effects) -> dict[str, int]:
+    """Return the facets of an instruction, each with the registers that it concerns."""
+    kind, traits = effects.kind, effects.traits
+    found = {
+        **{one.name: effects.writes & one.mask for one in _facets_of(_WRITTEN, kind, traits)},
+        **{one.name: effects.reads & one.mask for one in _facets_of(_READ, kind, traits)},
+        **_operand_facets(instruction, effects),
+    }
+    return {name: mask for name, mask in found.items() if mask}
+
+
+def _operand_facets(instruction: Instruction, effects: Effects) -> dict[str, int]:
+    """Return the facets that ask for single operands."""
+    found = {
+        "lane_select": effects.sources[-1] & SCALAR_MASK if "lane_select" in effects.traits else 0,
+        "wide_store_data": _wide_store_data(instruction, effects),
+    }
+    if effects.kind == "mfma":
+        kind = next(kind for kind in _MATRIX_STATES if kind in effects.traits)
+        ab, c = matrix_sources(effects)
+        family = kind.rstrip("0123456789")
+        found |= {"matrix_ab": ab, "matrix_c": c, f"{family}_c": c}
+        found |= {f"{kind}_result": effects.writes, f"{kind}_c": c}
+    if "dot" in effects.traits:
+        # The accumulator is tied in front or comes third.
+        tied = len(effects.sources) == len(effects.operands)
+        first, second = effects.sources[1:3] if tied else effects.sources[:2]
+        found["dot_source_ab"] = first | second
+    for facet in effects.traits & {"getreg", "setreg"}:
+        found[facet] = 1 << (HWREG_BASE + (instruction.words[0] & 0x3F))
+    return found
+
+
+def matrix_sources(effects: Effects) -> tuple[int, int]:
+    """Return the A and B registers (with scales and sparse indices) and the accumulator's."""
+    sources = effects.sources
+    place = 0 if "sparse" in effects.traits else 2
+    if len(sources) <= place:
+        return effects.reads & VECTOR_MASK, 0
+    others = 0
+    for number, mask in enumerate(sources):
+        if number != place:
+            others |= mask
+    return others & VECTOR_MASK, sources[place] & VECTOR_MASK
+
+
+def _wide_store_data(instruction: Instruction, effects: Effects) -> int:
+    """Return the data registers of a store of more than 64 bits, 0 for narrower ones.
+
+    Buffer stores with an SGPR offset read their data early enough.
+    """
+    if effects.kind not in ("vmem", "flat") or not effects.traits & {"store", "atomic"}:
+        return 0
+    buffer = instruction.mnemonic.startswith(("buffer_", "tbuffer_"))
+    if buffer and effects.operands[-1].startswith(("s", "ttmp", "m0", "vcc")):
+        return 0
+    returns = len(effects.destinations)
+    place = 0 if buffer else 1
+    data = effects.sources[place] if returns == 0 or buffer else effects.sources[1]
+    return data if data.bit_count() > 2 else 0

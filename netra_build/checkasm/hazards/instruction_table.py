@@ -1,8 +1,8 @@
 """Every gfx950 mnemonic by class: which operands are written, tied or implied.
 
-Pure data. Braces expand as in a shell. A suffix ``_e32``, ``_e64``, ``_dpp`` or ``_sdwa`` is taken
-off before the lookup. Written from the public CDNA3 and CDNA4 instruction set documents; a test
-compares it with what the disassembler prints for every opcode of every encoding (LLVM 22.1.8).
+Pure data. Braces expand as in a shell, none are nested. A suffix ``_e32``, ``_e64``, ``_dpp`` or
+``_sdwa`` is taken off before the lookup. Written from the public CDNA3 and CDNA4 instruction set
+documents; a test compares it with what the disassembler (LLVM 22.1.8) prints for every opcode.
 """
 
 from __future__ import annotations
@@ -13,12 +13,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Family:
-    """Mnemonics that treat their operands alike.
-
-    ``destinations`` counts the leading operands that are written, ``tied`` says that these are
-    read as well, ``reads`` and ``writes`` name implied registers, ``traits`` are marks that the
-    rules use.
-    """
+    """Mnemonics that treat their operands alike: ``destinations`` counts the leading operands that
+    are written, ``tied`` says that these are read as well, ``reads`` and ``writes`` name implied
+    registers, ``traits`` are marks that the rules use."""
 
     mnemonics: str
     destinations: int = 1
@@ -44,7 +41,7 @@ VECTOR = (
         "v_{lshlrev,lshrrev}_{b16,b32,b64} v_ashrrev_{i16,i32,i64} v_{and,or,xor,xnor,not}_b32 "
         "v_{madmk,madak}_f16 v_{fmamk,fmaak}_f32 v_ldexp_{f16,f32} v_mov_{b32,b64} "
         "v_cvt_{f64_i32,f64_u32,f64_f32,i32_f64,u32_f64,f32_f64,f32_i32,f32_u32,u32_f32,i32_f32} "
-        "v_cvt_{f16_f32,f32_f16,rpi_i32_f32,flr_i32_f32,off_f32_i4,f32_ubyte{0,1,2,3}} "
+        "v_cvt_{f16_f32,f32_f16,rpi_i32_f32,flr_i32_f32,off_f32_i4} v_cvt_f32_ubyte{0,1,2,3} "
         "v_cvt_{f16_u16,f16_i16,u16_f16,i16_f16,norm_i16_f16,norm_u16_f16,f32_bf16} "
         "v_cvt_{f32,pk_f32}_{fp8,bf8} v_{trunc,ceil,rndne,floor,fract}_{f16,f32,f64} v_bfrev_b32 "
         "v_ffbh_{u32,i32} v_ffbl_b32 v_frexp_exp_{i32_f64,i32_f32,i16_f16} "
@@ -187,7 +184,9 @@ SCALAR = (
 
 _WIDTHS = "{dword,dwordx2,dwordx4,dwordx8,dwordx16}"
 _RMW = "{swap,cmpswap,add,sub,smin,umin,smax,umax,and,or,xor,inc,dec}{,_x2}"
-_FLOAT_RMW = "{add_f32,pk_add_f16,add_f64,min_f64,max_f64,pk_add_bf16}"
+_ATOMICS = (
+    f"UNIT_atomic_{_RMW} UNIT_atomic_{{add_f32,pk_add_f16,add_f64,min_f64,max_f64,pk_add_bf16}}"
+)
 _LOADS = (
     "{ubyte,sbyte,ushort,sshort,dword,dwordx2,dwordx3,dwordx4,"
     "ubyte_d16,ubyte_d16_hi,sbyte_d16,sbyte_d16_hi,short_d16,short_d16_hi}"
@@ -246,7 +245,7 @@ FAMILIES_BY_KIND: Mapping[str, tuple[Family, ...]] = {
             0,
             traits="store",
         ),
-        Family(f"{{buffer,global}}_atomic_{{{_RMW},{_FLOAT_RMW}}}", 0, traits="atomic"),
+        Family(_ATOMICS.replace("UNIT", "{buffer,global}"), 0, traits="atomic"),
         Family(
             "{global,scratch}_load_lds_{ubyte,sbyte,ushort,sshort,dword} "
             "global_load_lds_{dwordx3,dwordx4}",
@@ -259,7 +258,7 @@ FAMILIES_BY_KIND: Mapping[str, tuple[Family, ...]] = {
     "flat": (
         Family(f"flat_load_{_LOADS}", traits="load"),
         Family(f"flat_store_{_STORES}", 0, traits="store"),
-        Family(f"flat_atomic_{{{_RMW},{_FLOAT_RMW}}}", 0, traits="atomic"),
+        Family(_ATOMICS.replace("UNIT", "flat"), 0, traits="atomic"),
     ),
     "ds": (
         Family("ds_nop", 0),

@@ -14,10 +14,16 @@ from dataclasses import dataclass
 from netra_build.asm.objects.code_object import Kernel
 from netra_build.asm.objects.descriptor import KernelDescriptor
 from netra_build.asm.objects.metadata import ArgumentMetadata
-from netra_build.checkasm.hazards.effects import Effects, base_mnemonic, transfer_bytes
+from netra_build.checkasm.hazards.effects import (
+    SCALAR_MASK,
+    SGPR_BASE,
+    Effects,
+    base_mnemonic,
+    lowest,
+    numbers,
+)
 from netra_build.checkasm.hazards.findings import Finding, make_finding
-from netra_build.checkasm.hazards.flow import Block, Flow, run_forward
-from netra_build.checkasm.hazards.registers import SCALAR_MASK, SGPR_BASE, lowest, numbers
+from netra_build.checkasm.hazards.flow import Flow, run_forward
 
 PADDING_BYTES = 16
 """A gap shorter than this between arguments, or behind the last, is alignment."""
@@ -57,7 +63,7 @@ def check_kernargs(kernel: Kernel, flow: Flow) -> list[Finding]:
     for text in _layout_faults(arguments, size):
         findings.append(make_finding("kernarg-layout", kernel.symbol, text))
     walker = _Walker(flow)
-    run_forward(flow, _start(kernel.descriptor), walker.transfer, _join, len)
+    run_forward(flow, _start(kernel.descriptor), walker.step, _join)
     for read in sorted(walker.reads):
         text = _read_fault(read, arguments, size, has_metadata=kernel.metadata is not None)
         if text:
@@ -158,18 +164,15 @@ class _Walker:
         self.reads: set[KernargRead] = set()
         self.unresolved: set[int] = set()
 
-    def transfer(self, block: Block, state: State) -> State:
-        values = dict(state)
-        for index in range(block.start, block.end):
-            effects = self.flow.effects[index]
-            if not values and effects.kind not in ("salu", "valu"):
-                continue
-            self._note_preloaded(index, effects, values)
-            results = self._results(index, effects, values)
-            for register in numbers(effects.writes & (SCALAR_MASK | (1 << 256) - 1)):
-                values.pop(register, None)
-            values.update(results)
-        return values
+    def step(self, index: int, values: State) -> None:
+        effects = self.flow.effects[index]
+        if not values and effects.kind not in ("salu", "valu"):
+            return
+        self._note_preloaded(index, effects, values)
+        results = self._results(index, effects, values)
+        for register in numbers(effects.writes & (SCALAR_MASK | (1 << 256) - 1)):
+            values.pop(register, None)
+        values.update(results)
 
     def _note_preloaded(self, index: int, effects: Effects, values: State) -> None:
         for register in numbers(effects.reads & SCALAR_MASK):
@@ -178,17 +181,19 @@ class _Walker:
                 self.reads.add(KernargRead(4 * number, 4, index))
 
     def _results(self, index: int, effects: Effects, values: State) -> State:
+        """Return what the instruction's registers hold; of uses that are not followed, scalar
+        arithmetic taints its result and everything else ends tracking."""
         mnemonic = base_mnemonic(self.flow.instructions[index].mnemonic)
         if mnemonic in ("s_mov_b32", "s_mov_b64", "s_movk_i32", "v_mov_b32"):
             return self._copy(index, mnemonic, effects, values)
         if mnemonic in ("s_add_u32", "s_addc_u32", "s_add_i32"):
             return _add(mnemonic, effects, values)
-        if effects.kind == "smem" and "load" in effects.traits:
-            self._scalar_load(index, effects, values)
-        elif mnemonic.startswith("global_load_") and "load" in effects.traits:
-            self._global_load(index, effects, values)
-        else:
-            return self._other(index, effects, values)
+        if "load" in effects.traits and mnemonic.startswith(("s_", "global_load_")):
+            self._load(index, effects, values)
+        elif _pointer_read(effects, values):
+            if effects.kind == "salu":
+                return dict.fromkeys(numbers(effects.writes & SCALAR_MASK), (TAINTED, 0))
+            self.unresolved.add(index)
         return {}
 
     def _copy(self, index: int, mnemonic: str, effects: Effects, values: State) -> State:
@@ -209,44 +214,22 @@ class _Walker:
         pairs = zip(numbers(target), numbers(source), strict=False)
         return {to: values[origin] for to, origin in pairs if origin in values}
 
-    def _scalar_load(self, index: int, effects: Effects, values: State) -> None:
-        if not effects.sources or effects.sources[0].bit_count() != 2:
-            return
-        low = lowest(effects.sources[0])
-        offset = _offset(effects)
-        register = effects.sources[1] if len(effects.sources) > 1 else 0
-        if register:
-            kind, number = values.get(lowest(register), NOTHING)
-            extra = number if kind == CONSTANT else None
+    def _load(self, index: int, effects: Effects, values: State) -> None:
+        """Note the bytes that a load reads at an offset from the pointer."""
+        if effects.kind == "smem":
+            base, distance = (*effects.sources, 0, 0)[:2]
+            text = effects.operands[2] if len(effects.operands) > 2 else "0"
         else:
-            extra = _integer(effects.operands[2]) if len(effects.operands) > 2 else 0
-        self._load(index, low, None if extra is None else offset + extra, values)
-
-    def _global_load(self, index: int, effects: Effects, values: State) -> None:
-        address, base = effects.sources[0], effects.sources[-1]
+            base, distance, text = effects.sources[-1], effects.sources[0], ""
         if base.bit_count() != 2 or not base & SCALAR_MASK:
             return
-        kind, number = values.get(lowest(address), NOTHING)
-        offset = _offset(effects)
-        self._load(index, lowest(base), offset + number if kind == CONSTANT else None, values)
-
-    def _load(self, index: int, low: int, offset: int | None, values: State) -> None:
-        kind, start = values.get(low, NOTHING)
-        high_kind, _ = values.get(low + 1, NOTHING)
-        if kind == LOW and high_kind == HIGH and offset is not None:
+        (kind, start), (high, _) = (values.get(lowest(base) + at, NOTHING) for at in (0, 1))
+        distance_kind, number = _operand(values, distance, text)
+        if (kind, high, distance_kind) == (LOW, HIGH, CONSTANT):
             size = _load_bytes(self.flow.instructions[index].mnemonic)
-            self.reads.add(KernargRead(start + offset, size, index))
+            self.reads.add(KernargRead(start + _offset(effects) + number, size, index))
         elif kind in (LOW, TAINTED):
             self.unresolved.add(index)
-
-    def _other(self, index: int, effects: Effects, values: State) -> State:
-        """Any other use: scalar arithmetic taints its result, everything else ends tracking."""
-        if not _pointer_read(effects, values):
-            return {}
-        if effects.kind == "salu":
-            return dict.fromkeys(numbers(effects.writes & SCALAR_MASK), (TAINTED, 0))
-        self.unresolved.add(index)
-        return {}
 
 
 def _pointer_read(effects: Effects, values: State) -> bool:
@@ -258,10 +241,8 @@ def _add(mnemonic: str, effects: Effects, values: State) -> State:
     if not effects.destinations[0]:
         return {}
     target = lowest(effects.destinations[0])
-    terms = [
-        values.get(lowest(mask), NOTHING) if mask else _constant(text)
-        for mask, text in zip(effects.sources, effects.operands[1:], strict=False)
-    ]
+    sources = zip(effects.sources, effects.operands[1:], strict=False)
+    terms = [_operand(values, mask, text) for mask, text in sources]
     kinds = [kind for kind, _ in terms]
     total = sum(number for _, number in terms)
     if LOW in kinds or TAINTED in kinds:
@@ -275,7 +256,10 @@ def _add(mnemonic: str, effects: Effects, values: State) -> State:
     return {}
 
 
-def _constant(text: str) -> Value:
+def _operand(values: State, mask: int, text: str) -> Value:
+    """Return what a source operand holds: a register's value or a printed constant."""
+    if mask:
+        return values.get(lowest(mask), NOTHING)
     number = _integer(text)
     return NOTHING if number is None else (CONSTANT, number)
 
@@ -295,6 +279,5 @@ def _offset(effects: Effects) -> int:
 
 def _load_bytes(mnemonic: str) -> int:
     """Return the bytes of a global or scalar load."""
-    if moved := transfer_bytes(mnemonic):
-        return moved[1]
-    return 4 * int(mnemonic.rpartition("_dwordx")[2]) if "_dwordx" in mnemonic else 4
+    dwords = mnemonic.rpartition("_dwordx")[2] if "_dwordx" in mnemonic else "1"
+    return 1 if "byte" in mnemonic else 2 if "short" in mnemonic else 4 * int(dwords)

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from netra_build.asm.objects.listings import Disassembly, Instruction
-from netra_build.checkasm.hazards.effects import decode_effects, transfer_bytes
-from netra_build.checkasm.hazards.registers import EXEC_MASK, numbers
+from netra_build.checkasm.hazards.effects import EXEC_MASK, decode_effects, numbers, union
 
 MIX = ("VALU", "SALU", "MFMA", "VMEM", "LDS", "SMEM", "waits")
 _COLUMN_BY_KIND = {
@@ -24,6 +23,10 @@ _COLUMN_BY_KIND = {
     "nop": "waits",
     "barrier": "waits",
 }
+_GLOBAL = re.compile(
+    r"(?:global|buffer|flat)_(load|store)_(ubyte|sbyte|byte|ushort|sshort|short|dword)(?:x(\d))?"
+)
+_LDS = re.compile(r"ds_(read|write)_(?:b|u|i)(8|16|32|64|96|128)(?:_\w+)?")
 _OFFSET = re.compile(r"offset:(-?\d+)")
 WIDE = 16
 
@@ -80,12 +83,25 @@ def transfers(code: Iterable[Instruction]) -> list[Transfer]:
             is_store = way in ("store", "write")
             operands = effects.operands
             address = operands[1:] if not is_store else (operands[0], *operands[2:])
-            mask = _address_mask(effects.sources, is_store) | EXEC_MASK
+            sources = effects.sources
+            mask = union(sources[:1] + sources[2:] if is_store else sources) | EXEC_MASK
             base = (item.mnemonic.partition("_")[0], *address, _version(versions, mask))
             found.append(Transfer(item.text, way, count, _displacement(item), base))
         for bit in numbers(effects.writes):
             versions[bit] += 1
     return found
+
+
+def transfer_bytes(mnemonic: str) -> tuple[str, int] | None:
+    """Return the way and the bytes of a lane for a plain transfer, else None."""
+    if match := _GLOBAL.match(mnemonic):
+        size = {"u": 1, "s": 1, "b": 1, "d": 4}[match[2][0]]
+        size = 2 if match[2].endswith("short") else size
+        return match[1], size * int(match[3] or 1)
+    match = _LDS.fullmatch(mnemonic)
+    if match and "_tr_" not in mnemonic:
+        return match[1], int(match[2]) // 8
+    return None
 
 
 def narrow_runs(moved: Sequence[Transfer]) -> list[str]:
@@ -157,15 +173,6 @@ def _narrow_of(group: Sequence[Transfer]) -> list[str]:
             found += [t.text for t in narrow]
         run = [] if item is None else [item]
     return found
-
-
-def _address_mask(sources: Sequence[int], is_store: bool) -> int:
-    """Return the registers of an address: all sources but the data of a store."""
-    kept = [sources[0], *sources[2:]] if is_store and len(sources) > 1 else sources
-    mask = 0
-    for source in kept:
-        mask |= source
-    return mask
 
 
 def _version(versions: Mapping[int, int], mask: int) -> tuple[tuple[int, int], ...]:

@@ -1,10 +1,14 @@
-"""Wait analysis: which loads may still be outstanding where their registers are used.
+"""Waits: loads that may be outstanding where their registers are used, and missing wait states.
 
-The state holds, per outstanding operation, how many younger operations of its in-order class
-were issued at least (its age). ``s_waitcnt`` with count n retires every in-order operation of age
-n or more: with at most n left, those can only be the n youngest. Scalar loads return in any
-order, and a flat access may take either path, so only a count of 0 retires them; a flat access
-needs it on both counters. A full counter stalls the wavefront, which retires by age as well.
+The state of the first analysis holds, per outstanding operation, how many younger operations of its
+in-order class were issued at least (its age). ``s_waitcnt`` with count n retires every in-order
+operation of age n or more: with at most n left, those can only be the n youngest. Scalar loads
+return in any order, and a flat access may take either path, so only a count of 0 retires them; a
+flat access needs it on both counters. A full counter stalls the wavefront, which retires by age as
+well.
+
+The state of the second holds the age, in wait states, of each recent producer of ``hazard_table``:
+the smallest over all paths.
 """
 
 from __future__ import annotations
@@ -12,10 +16,19 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from netra_build.asm.objects.listings import Instruction
-from netra_build.checkasm.hazards.effects import Effects
+from netra_build.checkasm.hazards.effects import Effects, base_mnemonic, describe
 from netra_build.checkasm.hazards.findings import Finding, make_finding
-from netra_build.checkasm.hazards.flow import Block, Flow, run_forward, union_of_ages
-from netra_build.checkasm.hazards.registers import describe
+from netra_build.checkasm.hazards.flow import Flow, run_forward, union_of_ages
+from netra_build.checkasm.hazards.hazard_table import (
+    EXACT,
+    HWREG_BASE,
+    OVERLAP,
+    PARTIAL,
+    ROWS,
+    SAME_MNEMONIC,
+    Row,
+    facets_of,
+)
 
 _COUNTER_NAME = ("vmcnt", "lgkmcnt")
 COUNTER_MAX = (63, 15)
@@ -35,8 +48,8 @@ IN_ORDER = ("vmem", "ds")
 OUT_OF_ORDER = -1
 
 State = dict[int, int]
-"""Twice the instruction's index plus its counter, to the operation's age or
-``OUT_OF_ORDER``."""
+"""Of outstanding operations: twice the instruction's index plus its counter, to the operation's age
+or ``OUT_OF_ORDER``. Of recent producers: the instruction's index, to the wait states since."""
 
 
 class WaitCounts(NamedTuple):
@@ -58,49 +71,41 @@ def check_waits(flow: Flow, *, shares_lds: bool) -> list[Finding]:
     ``shares_lds`` says that a work-group may hold more than one wavefront; only then do LDS
     operations that cross an ``s_barrier`` matter. Raises ``BudgetExceeded``.
     """
-    walker = _Walker(flow, shares_lds)
-    empty: State = {}
-    run_forward(flow, empty, walker.transfer, union_of_ages, len)
+    walker = _Waits(flow, shares_lds)
+    nothing: State = {}
+    run_forward(flow, nothing, walker.step, union_of_ages)
     return list(walker.findings.values())
 
 
-class _Walker:
+class _Waits:
     def __init__(self, flow: Flow, shares_lds: bool) -> None:
         self.flow = flow
         self.shares_lds = shares_lds
         self.findings: dict[tuple[str, int, int], Finding] = {}
 
-    def transfer(self, block: Block, state: State) -> State:
-        pending = _Pending(state, self.flow.effects)
-        for index in range(block.start, block.end):
-            self._step(index, pending)
-        return pending.snapshot()
-
-    def _step(self, index: int, pending: _Pending) -> None:
+    def step(self, index: int, pending: State) -> None:
         effects = self.flow.effects[index]
         if effects.kind == "wait":
             for counter, count in enumerate(wait_counts(self.flow.instructions[index])):
-                if count < COUNTER_MAX[counter]:
-                    pending.retire(counter, count)
+                _retire(pending, counter, count)
             return
-        touched = (effects.reads | effects.writes) & pending.registers
-        if touched:
-            self._report_uses(index, effects, pending)
-        if pending.operations and effects.kind in ("barrier", "end", "ds"):
+        self._report_uses(index, effects, pending)
+        if effects.kind in ("barrier", "end", "ds"):
             self._report_lds(index, effects, pending)
         for counter in COUNTERS_BY_KIND.get(effects.kind, ()):
-            pending.issue(index, effects, counter)
+            _issue(pending, 2 * index + counter, effects)
 
-    def _report_uses(self, index: int, effects: Effects, pending: _Pending) -> None:
-        for key in list(pending.operations):
+    def _report_uses(self, index: int, effects: Effects, pending: State) -> None:
+        touched = effects.reads | effects.writes
+        for key in [key for key in pending if self.flow.effects[key >> 1].writes & touched]:
             load = self.flow.effects[key >> 1]
             read = load.writes & effects.reads
-            written = load.writes & effects.writes
-            if not read and _supersedes(effects, load):
-                continue
-            if (read or written) and key in pending.operations:
-                self._report(index, key, read, written)
-                pending.drop(key)
+            # Loads of one in-order class land in order: a younger one overwrites safely.
+            is_safe = effects.kind == load.kind and effects.kind in IN_ORDER and not read
+            if key in pending and not is_safe:
+                self._report(index, key, read, load.writes & effects.writes)
+                del pending[key]
+                pending.pop(key ^ 1, None)
 
     def _report(self, index: int, key: int, read: int, written: int) -> None:
         load = self.flow.instructions[key >> 1]
@@ -111,8 +116,8 @@ class _Walker:
         )
         self._add("missing-wait", index, key >> 1, message)
 
-    def _report_lds(self, index: int, effects: Effects, pending: _Pending) -> None:
-        for key in pending.operations:
+    def _report_lds(self, index: int, effects: Effects, pending: State) -> None:
+        for key in pending:
             operation = self.flow.effects[key >> 1]
             rule = _lds_rule(effects, operation)
             if rule is None or (effects.kind == "barrier" and not self.shares_lds):
@@ -131,67 +136,23 @@ class _Walker:
             self.findings[key] = make_finding(rule, self.flow.kernel, message, instruction)
 
 
-class _Pending:
-    """Outstanding operations while one block is walked.
-
-    An in-order operation is stored with the number of its issue, so that one addition ages all of
-    them; an out-of-order one has no number.
-    """
-
-    def __init__(self, state: State, effects: tuple[Effects, ...]) -> None:
-        self.effects = effects
-        self.issued = [0, 0]
-        self.operations: dict[int, int | None] = {
-            key: None if age == OUT_OF_ORDER else -age for key, age in state.items()
-        }
-        self.registers = 0
-        self._gather()
-
-    def _gather(self) -> None:
-        self.registers = 0
-        for key in self.operations:
-            self.registers |= self.effects[key >> 1].writes
-
-    def snapshot(self) -> State:
-        """Return the state behind the block."""
-        return {
-            key: OUT_OF_ORDER if number is None else self.issued[key & 1] - number
-            for key, number in self.operations.items()
-        }
-
-    def retire(self, counter: int, count: int) -> None:
-        """Apply a wait for ``counter`` to fall to ``count``, or the stall of a full counter."""
-        limit = self.issued[counter] - count
-        gone = [
-            key
-            for key, number in self.operations.items()
-            if key & 1 == counter and (count == 0 or (number is not None and number <= limit))
-        ]
-        for key in gone:
-            del self.operations[key]
-        if gone:
-            self._gather()
-
-    def drop(self, key: int) -> None:
-        """Remove one operation, after it was reported."""
-        self.operations.pop(key, None)
-        self.operations.pop(key ^ 1, None)
-        self._gather()
-
-    def issue(self, index: int, effects: Effects, counter: int) -> None:
-        """Add a new operation and age the older ones of its counter."""
-        in_order = effects.kind in IN_ORDER
-        if in_order:
-            self.issued[counter] += 1
-            self.retire(counter, COUNTER_MAX[counter])
-        if effects.writes or effects.traits & {"lds_dma", "lds_write"}:
-            self.operations[2 * index + counter] = self.issued[counter] if in_order else None
-            self.registers |= effects.writes
+def _retire(pending: State, counter: int, count: int) -> None:
+    """Apply a wait for ``counter`` to fall to ``count``, or the stall of a full counter."""
+    for key, age in list(pending.items()):
+        if key & 1 == counter and (count == 0 or age >= count):
+            del pending[key]
 
 
-def _supersedes(effects: Effects, load: Effects) -> bool:
-    """Tell whether a younger load overwrites safely: loads of one in-order class land in order."""
-    return effects.kind == load.kind and effects.kind in IN_ORDER
+def _issue(pending: State, key: int, effects: Effects) -> None:
+    """Add a new operation and age the older ones of its counter."""
+    counter, is_ordered = key & 1, effects.kind in IN_ORDER
+    if is_ordered:
+        for older, age in pending.items():
+            if older & 1 == counter and age != OUT_OF_ORDER:
+                pending[older] = age + 1
+        _retire(pending, counter, COUNTER_MAX[counter])
+    if effects.writes or effects.traits & {"lds_dma", "lds_write"}:
+        pending[key] = 0 if is_ordered else OUT_OF_ORDER
 
 
 def _lds_rule(effects: Effects, operation: Effects) -> str | None:
@@ -206,3 +167,76 @@ def _lds_rule(effects: Effects, operation: Effects) -> str | None:
         if "lds_read" in operation.traits:
             return "lds-read-at-barrier"
     return None
+
+
+_ROWS_BY_PRODUCER: dict[str, list[Row]] = {}
+for _row in ROWS:
+    _ROWS_BY_PRODUCER.setdefault(_row.producer, []).append(_row)
+_REACH = {producer: max(row.states for row in rows) for producer, rows in _ROWS_BY_PRODUCER.items()}
+"""How long a producer matters."""
+
+
+def check_hazards(flow: Flow) -> list[Finding]:
+    """Return one finding per pair of instructions that are too close; ``BudgetExceeded``."""
+    walker = _Hazards(flow)
+    nothing: State = {}
+    run_forward(flow, nothing, walker.step, union_of_ages)
+    return list(walker.findings.values())
+
+
+class _Hazards:
+    def __init__(self, flow: Flow) -> None:
+        self.flow = flow
+        self.findings: dict[tuple[int, int], Finding] = {}
+        self.missing: dict[tuple[int, int], int] = {}
+        pairs = {at: (flow.instructions[at], flow.effects[at]) for at in flow.reachable}
+        self.facets = {at: facets_of(*pair) for at, pair in pairs.items()}
+        self.reach = {
+            at: max((_REACH.get(facet, 0) for facet in facets), default=0)
+            for at, facets in self.facets.items()
+        }
+
+    def step(self, index: int, recent: State) -> None:
+        if self.facets[index]:
+            for producer, age in recent.items():
+                self._compare(producer, index, age)
+        is_nop = self.flow.effects[index].kind == "nop"
+        states = 1 + (self.flow.instructions[index].words[0] & 0xF) if is_nop else 1
+        for producer in list(recent):
+            recent[producer] += states
+            if recent[producer] >= self.reach[producer]:
+                del recent[producer]
+        if self.reach[index]:
+            recent[index] = 0
+
+    def _compare(self, producer: int, index: int, age: int) -> None:
+        consumes = self.facets[index]
+        for facet, mask in self.facets[producer].items():
+            for row in _ROWS_BY_PRODUCER.get(facet, ()):
+                other = consumes.get(row.consumer)
+                if other is None or row.states <= age or not mask & other:
+                    continue
+                if self._related(row, producer, index, mask == other):
+                    self._report(row, producer, index, age, mask & other)
+
+    def _related(self, row: Row, producer: int, index: int, is_exact: bool) -> bool:
+        if row.relation in (EXACT, PARTIAL):
+            return is_exact == (row.relation == EXACT)
+        if row.relation == OVERLAP:
+            return True
+        names = {base_mnemonic(self.flow.instructions[at].mnemonic) for at in (producer, index)}
+        return (len(names) == 1) == (row.relation == SAME_MNEMONIC)
+
+    def _report(self, row: Row, producer: int, index: int, age: int, shared: int) -> None:
+        key = (producer, index)
+        if row.states - age <= self.missing.get(key, 0):
+            return
+        self.missing[key] = row.states - age
+        name = "the hardware register" if shared >> HWREG_BASE else describe(shared)
+        source = self.flow.instructions[producer]
+        message = (
+            f"{name} needs {row.states} wait states after "
+            f'"{source.text}" at {source.address:#x}, has {age} ({row.id})'
+        )
+        consumer = self.flow.instructions[index]
+        self.findings[key] = make_finding("wait-states", self.flow.kernel, message, consumer)

@@ -10,18 +10,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from netra_build.asm.objects.code_object import Kernel
-from netra_build.checkasm.hazards.effects import Effects
-from netra_build.checkasm.hazards.flow import Block, Flow, run_forward
-from netra_build.checkasm.hazards.registers import (
+from netra_build.checkasm.hazards.effects import (
     EXEC_MASK,
     SCC,
     SCC_MASK,
     SGPR_BASE,
     VGPR_BASE,
     VGPR_MASK,
+    Effects,
     lowest,
     numbers,
 )
+from netra_build.checkasm.hazards.flow import Flow, run_forward
 
 LARGEST = 2**32 - 1
 KERNARGS = "the kernarg segment"
@@ -82,7 +82,7 @@ def scalar_steps(kernel: Kernel, flow: Flow, bounds: Bounds) -> dict[int, Step]:
     Raises ``BudgetExceeded``.
     """
     walker = _Walker(kernel, flow, bounds)
-    run_forward(flow, walker.start(), walker.transfer, _join, len)
+    run_forward(flow, walker.start(), walker.step, _join)
     return walker.steps
 
 
@@ -123,13 +123,7 @@ class _Walker:
             state[VGPR_BASE] = Value(0, self.bounds.block - 1)
         return state
 
-    def transfer(self, block: Block, state: State) -> State:
-        now = dict(state)
-        for index in range(block.start, block.end):
-            self._step(index, now)
-        return now
-
-    def _step(self, index: int, state: State) -> None:
+    def step(self, index: int, state: State) -> None:
         effects = self.flow.effects[index]
         if not effects.writes:
             return

@@ -200,7 +200,7 @@ def split_instruction(text: str) -> Parts:
 
 def _split(text: str, separator: str) -> list[str]:
     """Split outside brackets and parentheses; pieces are stripped, empty ones dropped."""
-    pieces = (piece.strip() for piece in split_outside(text, separator, "([)]"))
+    pieces = (piece.strip() for piece in split_outside(text, separator))
     return [piece for piece in pieces if piece]
 
 

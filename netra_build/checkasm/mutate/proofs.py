@@ -15,7 +15,7 @@ from functools import cached_property
 from netra_build.asm.objects.code_object import CodeObject, Kernel
 from netra_build.asm.objects.listings import Disassembly
 from netra_build.checkasm.hazards.effects import Effects
-from netra_build.checkasm.hazards.flow import Block, Flow, build_flow, run_forward, union_of_ages
+from netra_build.checkasm.hazards.flow import Flow, build_flow, run_forward, union_of_ages
 from netra_build.checkasm.hazards.waits import (
     COUNTER_MAX,
     COUNTERS_BY_KIND,
@@ -156,18 +156,15 @@ def outstanding_at_waits(flow: Flow) -> dict[int, Ages]:
     """
     found: dict[int, Ages] = {}
 
-    def transfer(block: Block, state: Ages) -> Ages:
-        ages = dict(state)
-        for index in range(block.start, block.end):
-            if flow.effects[index].kind == "wait":
-                found[index] = dict(ages)
-                _retire(ages, wait_counts(flow.instructions[index]), flow)
-            else:
-                _issue(ages, index, flow.effects[index])
-        return ages
+    def step(index: int, ages: Ages) -> None:
+        if flow.effects[index].kind == "wait":
+            found[index] = dict(ages)
+            _retire(ages, wait_counts(flow.instructions[index]), flow)
+        else:
+            _issue(ages, index, flow.effects[index])
 
     nothing: Ages = {}
-    run_forward(flow, nothing, transfer, union_of_ages, len)
+    run_forward(flow, nothing, step, union_of_ages)
     return found
 
 

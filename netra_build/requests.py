@@ -30,7 +30,6 @@ from netra_build.formats.plan import EnginePlan
 from netra_build.plan.instances import (
     find_tactic,
     refuse_unpinned,
-    share_code,
     tactic_id,
     unpinned,
 )
@@ -41,7 +40,7 @@ from netra_build.plan.library_units import (
     tactic_units,
     with_candidates,
 )
-from netra_build.plan.units import Unit
+from netra_build.plan.units import Unit, share_code
 
 RECIPES = "recipes"
 

@@ -12,10 +12,10 @@ the same library, model, profile and options always give the same plan. In readi
                    kernargs of selected kernels with absolute offsets
 ``memory``         the placement of buffers in one workspace
 ``strict``         what is refused beyond the published compiler, from ABI records
-``instances``      tactics by id; closing one gives symbols, contract, instance and unit text;
-                   kernels that are one code under several names
+``instances``      tactics by id; closing one gives symbols, contract, instance and unit text
 ``documents``      the files of an engine directory
-``units``          units of a product and the paths of all their files
+``units``          units of a product and the paths of all their files; kernels that are one code
+                   under several names
 ``library_units``  the units of engines, tactics and recipes, with their golden sources
 ``deployment``     the units of a published deployment recipe, and its planned result
 

@@ -26,8 +26,12 @@ from netra_build.formats.golden import (
 from netra_build.formats.launch import ABI_FOLDER, KernelAbi, read_abi
 from netra_build.formats.library import Library
 from netra_build.formats.plan import EnginePlan, KernelInstance
-from netra_build.plan.instances import close_tactic, code_leaders, find_tactic, tactic_id
-from netra_build.plan.units import Member, Unit
+from netra_build.plan.instances import (
+    close_tactic,
+    find_tactic,
+    tactic_id,
+)
+from netra_build.plan.units import Member, Unit, code_leaders
 
 PROVEN = ("verified", "accepted")
 """Maturities that require evidence."""

@@ -21,10 +21,10 @@ from netra_build.formats.vocabulary import KIND_TEMPLATE, PLACEMENTS, TARGET
 from netra_build.inspect.validate.engine_folder import MANIFEST, EngineFolder, golden_path
 from netra_build.plan.documents import VALIDATION_PLAN, engine_documents, engine_sources
 from netra_build.plan.golden import with_golden
-from netra_build.plan.instances import find_tactic, share_code
+from netra_build.plan.instances import find_tactic
 from netra_build.plan.library_units import tactic_units, with_candidates
 from netra_build.plan.plan import PlanOptions, plan_each
-from netra_build.plan.units import Unit
+from netra_build.plan.units import Unit, share_code
 
 OPTION_DOCUMENTS = ("memory_plan.json", "explain.json", "graph_recipe.json")
 """Documents whose content depends on options (placement, experiments)."""

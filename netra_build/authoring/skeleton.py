@@ -19,7 +19,7 @@ from typing import NamedTuple
 from netra_build.checkasm.numerics.statement_source import FOLDER as STATEMENTS
 from netra_build.core.canonical_json import Json
 from netra_build.core.errors import BadInput, nearest_hint
-from netra_build.core.templates import texts_in
+from netra_build.core.texts import texts_in
 from netra_build.formats.vocabulary import TARGET, WAVE_SIZE
 
 DEFAULT_ARGUMENTS = ("x:read", "out:write", "factor:f32", "count:u32")

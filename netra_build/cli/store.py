@@ -22,7 +22,7 @@ from netra_build.build.cache.ledger import FOLDERS
 from netra_build.build.cache.store import Store, StorePlace, store_place
 from netra_build.core.canonical_json import Json, canonical_text
 from netra_build.core.errors import BadInput, DamagedStore
-from netra_build.core.terminal import table_text
+from netra_build.core.texts import table_text
 
 HELP = "stat, verify or gc: what the store holds, whether it verifies, making room in it"
 COLUMNS = ("what", "files", "bytes")

@@ -11,8 +11,7 @@ In reading order:
 ``folders``          folders as mappings of names to bytes; folders replaced atomically
 ``streams``          files too large to hold, and scratch space
 ``processes``        waiting for child processes; a pause of the garbage collector
-``terminal``         tables for terminals
-``templates``        texts that are filled in, from files beside the modules that use them
+``texts``            tables for terminals; templates from files beside the modules that use them
 
 It imports blake3 and, late, rich and jinja2. ``errors`` and ``stamps`` are loaded by the up-to-date
 check at every start, so they import next to nothing. Start with ``errors``, then ``disk``.

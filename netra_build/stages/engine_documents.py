@@ -23,6 +23,8 @@ from netra_build.core.digests import blake3_hex, sha256_hex
 from netra_build.core.errors import EvidenceIncomplete
 
 SEAL_FORMAT = "netra-engine-seal-1"
+RAN = ("verdict", "scope", "text_sha256")
+"""What the seal says of a simulation, with the digest of the ``.text`` that was run."""
 
 
 def copy_files(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
@@ -139,7 +141,7 @@ def _kernel(symbol: str, inputs: Inputs) -> dict[str, Json]:
         "conformity": "passed",
         "equivalence": "not_run" if equivalence is None else equivalence["verdict"],
         "static_checks": _checks(checks),
-        "numerics": _numerics(numerics),
+        "numerics": {name: numerics[name] for name in RAN} if numerics else {"verdict": "not_run"},
     }
     golden = inputs.get(f"golden:{symbol}")
     return row if golden is None else {**row, "golden": parse_object(golden, symbol)}
@@ -149,13 +151,6 @@ def _checks(report: dict[str, Json] | None) -> str:
     if report is None:
         return "not_run"
     return "failed" if report["counts"]["error"] else "passed"
-
-
-def _numerics(report: dict[str, Json] | None) -> dict[str, Json]:
-    """Return verdict, scope and the digest of the ``.text`` that was run."""
-    if report is None:
-        return {"verdict": "not_run"}
-    return {name: report[name] for name in ("verdict", "scope", "text_sha256")}
 
 
 def _digests(data: bytes) -> dict[str, Json]:

@@ -7,7 +7,7 @@ from typing import Any
 from netra_build.asm.objects.listings import difference_lines
 from netra_build.build.graph.actions import Inputs, Outputs, Parameters, Stage
 from netra_build.core.canonical_json import Json, parse_object, pretty_bytes
-from netra_build.core.terminal import table_text
+from netra_build.core.texts import table_text
 
 FORMAT = "netra-equivalence-summary-1"
 

@@ -58,13 +58,8 @@ class NewTensor:
 
     @property
     def size_bytes(self) -> int:
-        """Return the bytes of all elements."""
-        return tensor_bytes(self.dtype, self.shape)
-
-
-def tensor_bytes(dtype: str, shape: Sequence[int]) -> int:
-    """Return the bytes of a tensor; elements of less than a byte are packed."""
-    return prod(shape) * BITS_BY_DTYPE[dtype] // 8
+        """Return the bytes of all elements; those of less than a byte are packed."""
+        return prod(self.shape) * BITS_BY_DTYPE[self.dtype] // 8
 
 
 @contextmanager

@@ -28,7 +28,7 @@ from netra_build.checkasm.hazards.kernel_statistics import (
 from netra_build.cli.author.kernel_minimums import SHAPE_BY_TACTIC, MatrixWork, matrix_work
 from netra_build.cli.options import add_library_root, add_toolchain
 from netra_build.cli.places import library_of, toolchain_of
-from netra_build.core.templates import texts_in
+from netra_build.core.texts import texts_in
 from netra_build.formats.catalogs.catalog import load_catalog
 from netra_build.formats.golden import GoldenSource, evidence_of, golden_sources
 from netra_build.formats.library import Library

@@ -24,7 +24,7 @@ from netra_build.core.canonical_json import pretty_bytes
 from netra_build.core.digests import sha256_hex
 from netra_build.core.disk import confined_path
 from netra_build.core.errors import EXIT_REFUSED, BadInput, NetraError
-from netra_build.core.terminal import table_text
+from netra_build.core.texts import table_text
 from netra_build.formats.fields import Fields
 from netra_build.formats.golden import GoldenSource
 from netra_build.formats.library import Library

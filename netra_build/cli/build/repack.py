@@ -10,7 +10,7 @@ from pathlib import Path
 from netra_build.core.canonical_json import Json, canonical_text, parse_strict
 from netra_build.core.disk import RealDisk, write_pieces
 from netra_build.core.errors import BadInput
-from netra_build.core.terminal import table_text
+from netra_build.core.texts import table_text
 from netra_build.formats.layout_plan import read_graph_shapes, read_layout_plan
 from netra_build.tensors.byte_source import file_source
 from netra_build.tensors.relayout import TRANSFORMS, Matrix

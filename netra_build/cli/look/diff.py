@@ -19,7 +19,7 @@ from netra_build.core.canonical_json import Json, canonical_text, parse_object
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import EXIT_DONE, EXIT_REFUSED, BadInput
 from netra_build.core.folders import FolderFiles
-from netra_build.core.templates import texts_in
+from netra_build.core.texts import texts_in
 from netra_build.formats.vocabulary import FORMAT_CATALOG
 from netra_build.inspect.diff.code_objects import code_difference, read_code_side
 from netra_build.inspect.diff.engines import MANIFEST, catalog_difference, engine_difference

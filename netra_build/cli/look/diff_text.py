@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 
 from netra_build.core.canonical_json import Json
-from netra_build.core.terminal import table_text
+from netra_build.core.texts import table_text
 
 MAX_ROWS = 40
 MAX_CELL = 30

@@ -14,7 +14,7 @@ from rich.tree import Tree
 
 from netra_build.cli.look.recorded import add_build, recorded_view
 from netra_build.core.canonical_json import pretty_bytes
-from netra_build.core.templates import texts_in
+from netra_build.core.texts import texts_in
 from netra_build.inspect.upcoming import GraphView, Shown, State
 
 HELP = "show the actions of what was built: digests, states, durations, critical path"

@@ -15,7 +15,7 @@ from netra_build.core.canonical_json import Json, canonical_text
 from netra_build.core.digests import sha256_hex
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput
-from netra_build.core.terminal import table_text
+from netra_build.core.texts import table_text
 from netra_build.formats.catalogs.catalog import load_catalog
 from netra_build.formats.fields import Fields
 from netra_build.formats.vocabulary import TARGET

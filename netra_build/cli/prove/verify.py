@@ -14,7 +14,7 @@ from netra_build.core.digests import sha256_hex
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput, Refused
 from netra_build.core.processes import collector_paused
-from netra_build.core.terminal import table_text
+from netra_build.core.texts import table_text
 from netra_build.formats.library import Library
 from netra_build.inspect.report.page import Scores, page_bytes, read_scores
 from netra_build.inspect.validate.package import Finding, Means, verify_package

@@ -18,7 +18,7 @@ from netra_build.build.graph.actions import Inputs, Outputs, Parameters, Stage
 from netra_build.checkasm.hazards.kernel_statistics import LDS_BYTES, MOST_WAVES, VGPRS
 from netra_build.checkasm.mutate.document import COLUMNS, read_record
 from netra_build.core.errors import BadInput
-from netra_build.core.templates import texts_in
+from netra_build.core.texts import texts_in
 from netra_build.inspect.report.artifact_graph import ArtifactGraph
 from netra_build.inspect.report.facts import (
     OPEN,

@@ -32,8 +32,10 @@ from netra_build.core.errors import BadInput
 
 MAX_OBJECT_BYTES = 64 * 1024 * 1024
 MAX_SECTIONS = 1024
-MAX_SECTIONS = 1024
 MACH_GFX950 = 0x4F
+
+_LINK_HINT = "link it with ld.lld -shared"
+_WRONG_NUMBER = "code object has an unusable number of sections"
 
 
 @dataclass(frozen=True)
@@ -95,29 +97,14 @@ def read_code_object(data: bytes, location: str) -> CodeObject:
     if len(data) < HEADER_BYTES:
         raise BadInput("code object is cut short", location=location)
     kind, machine = struct.unpack_from("<2H", data, 16)
-    if machine != AMDGPU_MACHINE:
-        raise BadInput(
-            "ELF file is for another machine",
-            location=location,
-            expected=AMDGPU_MACHINE,
-            got=machine,
-        )
-    if kind != ET_DYN:
-        raise BadInput(
-            "code object is not linked",
-            location=location,
-            expected=f"ELF type {ET_DYN}",
-            got=kind,
-            hint="link it with ld.lld -shared",
-        )
     (count,) = struct.unpack_from("<H", data, 60)
-    if not 0 < count <= MAX_SECTIONS:
-        raise BadInput(
-            "code object has an unusable number of sections",
-            location=location,
-            expected=f"1 to {MAX_SECTIONS}",
-            got=count,
-        )
+    for is_fit, fact, expected, got, hint in (
+        (machine == AMDGPU_MACHINE, "ELF file is for another machine", AMDGPU_MACHINE, machine, ""),
+        (kind == ET_DYN, "code object is not linked", f"ELF type {ET_DYN}", kind, _LINK_HINT),
+        (0 < count <= MAX_SECTIONS, _WRONG_NUMBER, f"1 to {MAX_SECTIONS}", count, ""),
+    ):
+        if not is_fit:
+            raise BadInput(fact, location=location, expected=expected, got=got, hint=hint)
     try:
         elf = read_headers(data, location)
     except BadInput:

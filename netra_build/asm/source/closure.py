@@ -16,7 +16,6 @@ from netra_build.asm.source.includes import (
 from netra_build.asm.source.lexer import Block
 from netra_build.asm.source.source_file import (
     INCLUDED,
-    Piece,
     SourceFile,
     read_source,
     scan,
@@ -167,78 +166,50 @@ def flat_unit(instance_source: bytes, closure: Closure, location: str) -> bytes:
 
 
 def _flat_blocks(instance_source: bytes, closure: Closure, location: str) -> list[Block]:
+    """Expand includes with a stack of its own, so that deep chains are no danger."""
     main = read_source(location, instance_source, closure.macros)
     refuse_shared_guards((*closure.files, main))
-    return _Flattening({file.name: file for file in closure.files}).run(main)
+    files = {file.name: file for file in closure.files}
+    blocks: list[Block] = []
+    held, seen, open_count = 0, {main.name}, Counter([main.name])
+    stack = [(main.name, iter(main.first_pieces))]
+    while stack:
+        name, pieces = stack[-1]
+        piece = next(pieces, None)
+        if piece is None:
+            stack.pop()
+            open_count[name] -= 1
+            continue
+        blocks += piece.blocks
+        held += piece.size + (ENTRY_COST if piece.include else 0)
+        if held > MAX_UNIT_BYTES:
+            most = f"at most {MAX_UNIT_BYTES} bytes"
+            raise BadInput("flat unit is too large", location=name, expected=most, got="more")
+        if piece.include is not None:
+            file = _included(piece.include, f"{name}:{piece.include.line}", files, open_count)
+            again = file.name in seen
+            stack.append((file.name, iter(file.later_pieces if again else file.first_pieces)))
+            seen.add(file.name)
+            open_count[file.name] += 1
+    return blocks
 
 
-@dataclass
-class _Frame:
-    """A file being expanded, and how far it is."""
+def _included(
+    include: Include, place: str, files: Mapping[str, SourceFile], open_count: Counter[str]
+) -> SourceFile:
+    """Return the file that is included; open a second time its guards skip what they can.
 
-    file: SourceFile
-    pieces: tuple[Piece, ...]
-    position: int = 0
-
-
-class _Flattening:
-    """Expands includes with a stack of its own, so that deep chains are no danger."""
-
-    def __init__(self, files: Mapping[str, SourceFile]) -> None:
-        self.files = files
-        self.seen: set[str] = set()
-        self.blocks: list[Block] = []
-        self.held = 0
-        self.stack: list[_Frame] = []
-        self.open_count: Counter[str] = Counter()
-        """How often each file is open: a second time its guards skip what they can, and a third
-        time would go on for ever."""
-
-    def run(self, main: SourceFile) -> list[Block]:
-        self._push(main)
-        while self.stack:
-            frame = self.stack[-1]
-            if frame.position == len(frame.pieces):
-                self.stack.pop()
-                self.open_count[frame.file.name] -= 1
-                continue
-            piece = frame.pieces[frame.position]
-            frame.position += 1
-            self._hold(piece.size, frame)
-            self.blocks += piece.blocks
-            if piece.include is not None:
-                self._enter(frame, piece.include)
-        return self.blocks
-
-    def _enter(self, frame: _Frame, include: Include) -> None:
-        name, place = include.name, f"{frame.file.name}:{include.line}"
-        if name not in self.files:
-            raise BadInput(f'included file "{name}" is not in the closure', location=place)
-        if self.open_count[name] == 2:
-            raise BadInput(
-                f'file "{name}" includes itself',
-                location=place,
-                hint="put the include under the file's own include guard",
-            )
-        self._hold(ENTRY_COST, frame)
-        self._push(self.files[name])
-
-    def _push(self, file: SourceFile) -> None:
-        pieces = file.later_pieces if file.name in self.seen else file.first_pieces
-        self.seen.add(file.name)
-        self.open_count[file.name] += 1
-        self.stack.append(_Frame(file, pieces))
-
-    def _hold(self, more: int, frame: _Frame) -> None:
-        """Count what the unit holds, so that files that double each other come to an end."""
-        self.held += more
-        if self.held > MAX_UNIT_BYTES:
-            raise BadInput(
-                "flat unit is too large",
-                location=frame.file.name,
-                expected=f"at most {MAX_UNIT_BYTES} bytes",
-                got="more",
-            )
+    A third time would go on for ever.
+    """
+    if include.name not in files:
+        raise BadInput(f'included file "{include.name}" is not in the closure', location=place)
+    if open_count[include.name] == 2:
+        raise BadInput(
+            f'file "{include.name}" includes itself',
+            location=place,
+            hint="put the include under the file's own include guard",
+        )
+    return files[include.name]
 
 
 def _reached(macros: set[str], blocks: Iterable[Block]) -> set[str]:

@@ -30,8 +30,6 @@ INCLUDED = "\0"
 """Stands for an include; JSON never holds it bare."""
 
 _DEBUG_LINES = (".file", ".loc", ".cfi_")
-_MAY_BE_DEBUG = (*_DEBUG_LINES, ".section", ".pushsection")
-"""How a name begins without which nothing is left out."""
 _SECTION_DIRECTIVES = frozenset(
     {".section", ".pushsection", ".popsection", ".previous", ".text", ".data", ".bss", ".rodata"}
 )
@@ -81,8 +79,14 @@ class SourceFile:
 
     @cached_property
     def computed_text(self) -> str:
-        """What ``computed_text`` makes of the statements."""
-        return computed_text(self.statements, frozenset(i.statement_index for i in self.includes))
+        """The texts of the statements that can reach machine code, as a canonical JSON list.
+
+        ``INCLUDED`` stands for each include.
+        """
+        includes = frozenset([include.statement_index for include in self.includes])
+        # No statement holds the character, so none is taken for an include.
+        lines = list(_computed_lines(self.statements, includes))
+        return plain_text(lines).replace('"\\u0000"', INCLUDED)
 
     @cached_property
     def first_pieces(self) -> tuple[Piece, ...]:
@@ -151,21 +155,6 @@ def _scan(name: str, data: bytes) -> Scan:
     text = "\n".join(lines)
     includes = tuple(published_includes(text)) if ".include" in text else ()
     return Scan(includes, macro_names(lines), frozenset(PLAIN_WORD.findall(text)))
-
-
-def computed_text(statements: Sequence[Statement], includes: frozenset[int]) -> str:
-    """Return the texts of the statements that can reach machine code, as a canonical JSON list.
-
-    ``includes`` are the places of the includes: ``INCLUDED`` stands for each of them.
-    """
-    if any(name.startswith(_MAY_BE_DEBUG) for name in {one.name for one in statements}):
-        lines = list(_computed_lines(statements, includes))
-    else:
-        lines = [statement.text.rstrip(" \t") for statement in statements]
-        for position in includes:
-            lines[position] = INCLUDED
-    # No statement holds the character, so none is taken for an include.
-    return plain_text(lines).replace('"\\u0000"', INCLUDED)
 
 
 def _computed_lines(statements: Sequence[Statement], includes: frozenset[int]) -> Iterator[str]:

@@ -1,10 +1,8 @@
 """A tool chain that assembles, links and disassembles in worker processes.
 
-It gives the same bytes, listings and diagnostics as the programs it stands for, and asks them
-whenever the native library is absent, cannot be loaded or declines an input. A library stands
-beside a JSON note of what it was made from. It is used only with the very tool chain that it was
-proven against: the note holds that tool chain's identity, which covers the programs and LLVM's
-shared library.
+A library stands beside a JSON note of what it was made from. It is used only with the very tool
+chain that it was proven against: the note holds that tool chain's identity, which covers the
+programs and LLVM's shared library.
 """
 
 from __future__ import annotations
@@ -23,11 +21,7 @@ from netra_build.asm.native.workers import (
     WorkerPool,
     WorkerUnusable,
 )
-from netra_build.asm.tools.programs import (
-    Outcome,
-    Program,
-    death,
-)
+from netra_build.asm.tools.programs import Outcome, Program, death
 from netra_build.asm.tools.tool_identity import loaded_libraries
 from netra_build.asm.tools.toolchain import (
     LINK_FLAGS,
@@ -59,10 +53,7 @@ class NativeLibrary:
 
 
 def find_library(programs: Toolchain, folder: Path) -> NativeLibrary | None:
-    """Return the library in ``folder`` that was built and proven for ``programs``, or None.
-
-    A library whose bytes are not those that were proven does not count.
-    """
+    """Return the library in ``folder`` whose very bytes were proven for ``programs``, or None."""
     disk = programs.disk
     notes = disk.files_under(folder, NOTE_SUFFIX) if disk.is_folder(folder) else ()
     wanted = belonging(programs) if notes else {}
@@ -141,10 +132,7 @@ class NativePart:
         return self._library
 
     def ask(self, programs: Toolchain, parts: Sequence[bytes]) -> Outcome | None:
-        """Return a worker's answer, None when there is no usable native part.
-
-        Raises ``WorkerEnded`` and ``WorkerHung``.
-        """
+        """Return a worker's answer, None without a worker; ``WorkerEnded`` or ``WorkerHung``."""
         pool = self._find(programs)
         if pool is None:
             return None

@@ -1,9 +1,8 @@
 """The program of a worker process: loads the native library and serves one request at a time.
 
 Started with its end of a socket pair as standard input and a regular file as standard error, where
-LLVM reports. When LLVM ends the process, the other side finds the socket closed. It imports little
-of the standard library, and of ``os``, ``socket`` and ``signal`` only what those are made on: the
-rest of them takes longer to load than all that LLVM does for ten kernels.
+LLVM reports. Of ``os``, ``socket`` and ``signal`` it imports only what those are made on: the rest
+of them takes longer to load than all that LLVM does for ten kernels.
 """
 
 from __future__ import annotations

@@ -90,20 +90,15 @@ class Worker:
             raise WorkerUnusable("does not start") from None
 
     @property
-    def is_alive(self) -> bool:
-        """Tell whether the process still runs."""
-        return self._process.poll() is None
+    def is_usable(self) -> bool:
+        """Tell whether the process still runs and has not answered as much as one should."""
+        return self._process.poll() is None and self._answered < MAX_REQUESTS
 
     def ask(self, parts: Sequence[bytes]) -> Outcome:
         """Send one request and return its answer; ``WorkerEnded`` or ``WorkerHung``."""
         status, data, report = self._exchange(parts, self._timeout_seconds)
         self._answered += 1
         return Outcome(int(status), data, report.decode("utf-8", "backslashreplace"))
-
-    @property
-    def is_worn(self) -> bool:
-        """Tell whether the process has answered as many requests as one should."""
-        return self._answered >= MAX_REQUESTS
 
     def close(self) -> None:
         """End the process at once; it holds nothing that is worth waiting for."""
@@ -168,20 +163,15 @@ class WorkerPool:
         """
         worker = self._slots.get()
         try:
-            if worker is not None and not worker.is_alive:
-                worker.close()
-                worker = None
-            worker = worker or Worker(self._launch)
+            worker = _usable(worker) or Worker(self._launch)
             answer = worker.ask(parts)
-            if worker.is_worn:
-                worker.close()
-                worker = None
+            worker = _usable(worker)
+            return answer
         except BaseException:
             worker = None
             raise
         finally:
             self._slots.put(worker)
-        return answer
 
     def close(self) -> None:
         """End the workers that do nothing now; a later request starts new ones."""
@@ -196,6 +186,14 @@ class WorkerPool:
         pool = WorkerPool(self._launch, self._most)
         pool._former = self
         return pool
+
+
+def _usable(worker: Worker | None) -> Worker | None:
+    """Return a worker that can go on; another one is closed."""
+    if worker is None or worker.is_usable:
+        return worker
+    worker.close()
+    return None
 
 
 def _close_idle(slots: queue.LifoQueue[Worker | None]) -> None:

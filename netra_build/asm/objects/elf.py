@@ -1,7 +1,4 @@
-"""ELF files (64-bit, little-endian) as headers, names and contents, read and written whole.
-
-What damaged or hostile files can claim is bounded here, for everybody who reads or rewrites one.
-"""
+"""ELF files (64-bit, little-endian) as headers, names and contents, read and written whole."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""What LLVM's programs print of a code object: the listing, read as records, and the notes.
-
-``llvm-objdump --disassemble`` gives instructions with addresses and encoded words, and labels. What
-``llvm-readobj --notes`` prints is made here without that program. And the lines that show where
-two code objects differ.
-"""
+"""What LLVM's programs print of a code object: the listing, read as records, and the notes."""
 
 from __future__ import annotations
 

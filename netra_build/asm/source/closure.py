@@ -197,10 +197,7 @@ def _flat_blocks(instance_source: bytes, closure: Closure, location: str) -> lis
 def _included(
     include: Include, place: str, files: Mapping[str, SourceFile], open_count: Counter[str]
 ) -> SourceFile:
-    """Return the file that is included; open a second time its guards skip what they can.
-
-    A third time would go on for ever.
-    """
+    """Return the file that is included; once open twice, its guards skip nothing more."""
     if include.name not in files:
         raise BadInput(f'included file "{include.name}" is not in the closure', location=place)
     if open_count[include.name] == 2:

@@ -1,8 +1,4 @@
-"""What is certain of a file from its text alone: includes and include guards, or a refusal.
-
-An include stands under no condition but the file's own include guard, in no macro or repeat body,
-and no text can be put together that would read a file.
-"""
+"""What is certain of a file from its text alone: includes and include guards, or a refusal."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Files that include each other: the walk over them, and how the published format reads them.
-
-The published reading is line patterns over plain text, kept exact. It sees less than the
-assembler does.
-"""
+"""Files that include each other: the walk over them, and how the published format reads them."""
 
 from __future__ import annotations
 

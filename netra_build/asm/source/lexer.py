@@ -1,9 +1,4 @@
-"""The assembly text that we accept, cut into statements, and statements into blocks.
-
-Each macro's definition is a block, and so is the text between two. Units that say the same share
-one assembly: two units of one tactic differ in the symbols that the entry macro is called with,
-and in constants. A constant that nothing reads cannot change the code.
-"""
+"""The assembly text that we accept, cut into statements, and statements into blocks."""
 
 from __future__ import annotations
 
@@ -216,7 +211,8 @@ def macro_blocks(statements: Sequence[Statement]) -> Iterator[Block]:
 def shared_text(flat: bytes, symbols: Sequence[str], constants: Iterable[str]) -> bytes:
     """Return the flat unit with its symbols numbered and without constants that nothing reads.
 
-    ``symbols`` are those of the macro call, ``constants`` the names that the unit sets first.
+    ``symbols`` are those of the macro call, ``constants`` the names that the unit sets first. Units
+    of one tactic differ in these only; those that say the same share one assembly.
     """
     lines = flat.decode("utf-8").split("\n")
     settable = set(constants)

@@ -1,7 +1,4 @@
-"""One assembly file as statements with its includes, macros and include guard, all verified.
-
-What is made of a file is made once, and held as long as there is room.
-"""
+"""One assembly file as statements with its includes, macros and include guard, all verified."""
 
 from __future__ import annotations
 
@@ -128,9 +125,7 @@ class Scan(NamedTuple):
 def read_source(name: str, data: bytes, macros: Mapping[str, bool]) -> SourceFile:
     """Lex and verify one file; ``macros`` are those that other files define.
 
-    Raises ``BadInput`` at file and line for what the lexer refuses, and for ``.incbin``, ``.end``,
-    an include that is not certain, unbalanced conditions, macros or repeats, and text that could
-    become an include when a macro expands.
+    Raises ``BadInput`` at file and line for what ``lex`` and ``verify`` refuse.
     """
     found = scan(name, data)
     used = found.words.intersection(macros).difference(found.macros)

@@ -1,8 +1,4 @@
-"""Programs that are run, with nothing ambient, and what they report: no other module starts any.
-
-Tools are bounded in time, memory and output. A worker of the native part and the programs that
-build it are started here too.
-"""
+"""Programs that are run, with nothing ambient, and what they report: no other module starts any."""
 
 from __future__ import annotations
 

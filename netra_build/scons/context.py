@@ -6,15 +6,13 @@ import atexit
 import sys
 import threading
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import SCons.Action
 
 from netra_build.asm.native.session import NativeToolchain, with_native_part
 from netra_build.asm.tools.toolchain import find_toolchain
-from netra_build.build.cache.request_trace import TracedProduct
 from netra_build.build.cache.store import Store, open_store
-from netra_build.build.freshness.finished import NotedDigests
 from netra_build.build.freshness.freshness import FILE_NAME as OUTPUTS_NAME
 from netra_build.build.freshness.freshness import Freshness, OutputRecord
 from netra_build.build.freshness.input_trace import (
@@ -24,6 +22,7 @@ from netra_build.build.freshness.input_trace import (
     joined,
     note_folder,
 )
+from netra_build.build.graph.product import Product
 from netra_build.build.record.run_record import FILE_NAME as RUNS_NAME
 from netra_build.build.record.run_record import RunRecord
 from netra_build.build.record.tally import Tally
@@ -42,15 +41,6 @@ TOOLCHAINS = ".toolchain"
 _RECORDS: dict[str, OutputRecord] = {}
 _RUNS: dict[str, RunRecord] = {}
 """Records by build folder: environments that are no clones of each other may share one."""
-
-
-class Confirmed(NamedTuple):
-    """What lies there and is what was written."""
-
-    outputs: dict[str, Row]
-    """Stamp and digest by absolute path, those of the actions one after the other first."""
-    actions: list[tuple[str, int]]
-    """The digests of the actions that are known to have made them, and how many files each made."""
 
 
 class BuildContext:
@@ -80,8 +70,6 @@ class BuildContext:
         """What was looked at for the tool chain, and what else runs."""
         self.code = ""
         """Digest of all that runs, once it is known."""
-        self.noted = NotedDigests()
-        """What the manifest of the same request says of its inputs."""
         self.executor = StepExecutor(self.steps, self.store, self._begin_in_worker)
         self.verify = False
         self.has_front = False
@@ -123,30 +111,32 @@ class BuildContext:
             self.runs = _RUNS.setdefault(build, record)
         return self.runs
 
-    def confirmed(self) -> Confirmed | None:
-        """Return all that was up to date or made; None when a file is not what was written."""
-        done = [step for step in self.steps if node_is_done(step.node)]
-        by = {step: step.freshness.record.action_digest(step.output_paths) for step in done}
-        rows: dict[str, Row] = {}
-        for step in sorted(done, key=lambda step: by[step] is None):
-            for path in step.output_paths:
-                row = step.freshness.record.confirmed(path)
-                if row is None:
-                    return None
-                rows[absolute(path)] = row
-        return Confirmed(rows, [(dig, len(step.output_paths)) for step, dig in by.items() if dig])
+    def confirmed(self) -> list[tuple[str, dict[str, Row]]] | None:
+        """Return stamp and digest by absolute path of all that was up to date or made.
 
-    def products(self) -> list[TracedProduct]:
-        """Return the folders that hold a whole product alone, by absolute path."""
-        found = []
-        for execution in self.executions:
-            product, seal = execution.product, execution.graph.seal
-            if product is not None and seal is not None and product.is_alone:
-                path = str(execution.folders.path(seal))
-                if node_is_done(self.node_by_path[path]):
-                    names = tuple(sorted(product.names))
-                    found.append(TracedProduct(absolute(product.folder), seal.name, names))
+        It is grouped by the digest of the action that made it, empty for one that is not known.
+        None when a file is not what was written.
+        """
+        found: list[tuple[str, dict[str, Row]]] = []
+        for step in self.steps:
+            if node_is_done(step.node):
+                record, rows = step.freshness.record, {}
+                for path in step.output_paths:
+                    row = record.confirmed(path)
+                    if row is None:
+                        return None
+                    rows[absolute(path)] = row
+                found.append((record.action_digest(step.output_paths) or "", rows))
         return found
+
+    def products(self) -> list[Product]:
+        """Return the whole products that have their folders to themselves."""
+        products = [one.product for one in self.executions if one.product is not None]
+        return [
+            one
+            for one in products
+            if one.is_alone and node_is_done(self.node_by_path[str(one.folder / one.seal)])
+        ]
 
     def store(self, env: Any) -> Store | None:
         """Return the store that ``NETRA_STORE`` names, opened once; one line says why not."""

@@ -15,7 +15,7 @@ import SCons.Node.Alias
 import SCons.Script
 
 from netra_build.build.cache.store import store_place
-from netra_build.build.freshness.finished import NotedDigests
+from netra_build.build.freshness.finished import trust_noted
 from netra_build.build.record.tally import Tally, progress_line
 from netra_build.core.errors import EXIT_BAD_INPUT, NetraError
 from netra_build.scons.command_line import declare_asked, flag, read_variables
@@ -36,7 +36,7 @@ def declare(env: Any, check: UpToDateCheck) -> int | None:
     """
     context: BuildContext = env["NETRA_CONTEXT"]
     context.has_front = True
-    context.noted = NotedDigests(check.noted)
+    trust_noted(check.noted)
     if check.is_usable:
         note_running(context)
     try:

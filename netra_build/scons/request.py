@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any
 
 from netra_build.asm.tools.tool_identity import is_binary
 from netra_build.build.cache.request_trace import (
     Made,
-    TracedProduct,
+    fits,
     keep_trace,
     kept_traces,
+    restore,
     trace_of,
 )
-from netra_build.build.cache.restore import digests_below, fits, restore
 from netra_build.build.digests.code_digest import PACKAGE_FOLDER
 from netra_build.build.digests.distributions import DISTRIBUTION_BY_IMPORT, installed_version
 from netra_build.build.freshness.finished import Finished, confirmed, write_manifest
@@ -29,6 +28,7 @@ from netra_build.build.freshness.input_trace import (
     note_loaded_code,
 )
 from netra_build.build.freshness.up_to_date import request_key
+from netra_build.build.graph.product import Product
 from netra_build.build.record.tally import Ending
 from netra_build.core.canonical_json import Json, plain_canonical_bytes
 from netra_build.core.digests import blake3_hex
@@ -51,18 +51,17 @@ def restore_request(env: Any, check: UpToDateCheck) -> Made | None:
         return None
     base = absolute(".") + "/"
     for trace in kept_traces(store, key):
-        code = _code(env)
         input_trace = InputTrace(context.input_trace.started_ns)
         input_trace.environment.update(context.input_trace.environment)
         try:
-            if not fits(trace, code, base, input_trace):
+            if trace.code != _code(env) or not fits(trace.asked, base, input_trace):
                 continue
             made, written = trace.made, restore(trace.made, base, store)
             if written is not None:
                 _note(env, made, written)
                 moment_ns, outputs = time.time_ns(), confirmed(written)
                 if outputs is not None:
-                    result = outputs, made.products, made.said
+                    result = outputs, made.products_in(base), made.said
                     finished = _finished(context, input_trace, moment_ns, *result)
                     write_manifest(RealDisk(), BUILD, check.request, finished)
                 return made
@@ -90,8 +89,8 @@ def _finished(
     context: BuildContext,
     input_trace: InputTrace,
     moment_ns: int,
-    outputs: Mapping[str, Row],
-    products: Iterable[TracedProduct],
+    outputs: dict[str, Row],
+    products: Sequence[Product],
     said: Sequence[str],
 ) -> Finished:
     return Finished(
@@ -103,7 +102,6 @@ def _finished(
         products={absolute(product.folder): product.names for product in products},
         said=said,
         is_shared=not context.has_path_tools,
-        noted=context.noted,
     )
 
 
@@ -114,33 +112,22 @@ def keep_request(env: Any, check: UpToDateCheck, moment_ns: int) -> None:
     tools do. ``moment_ns`` is when the build ended.
     """
     context: BuildContext = env["NETRA_CONTEXT"]
-    outcome = context.confirmed()
-    if outcome is None or not _is_all_known_by_files(context):
+    groups = context.confirmed()
+    if groups is None or not _is_all_known_by_files(context):
         return
     said = [*context.said, *(f"netra: {note}" for note in context.notes)]
-    result = outcome.outputs, context.products(), said
-    finished = _finished(context, context.input_trace, moment_ns, *result)
+    products, rows = context.products(), {p: row for _, made in groups for p, row in made.items()}
+    finished = _finished(context, context.input_trace, moment_ns, rows, products, said)
     # A disk may be full or read-only: the next run decides without what cannot be written.
     with suppress(NetraError):
         is_whole = not write_manifest(RealDisk(), BUILD, check.request, finished)
         if is_whole and (context.tally.count(Ending.RAN) or context.tally.count(Ending.RESTORED)):
-            _keep_trace(env, check, finished, outcome.actions)
-
-
-def _keep_trace(
-    env: Any, check: UpToDateCheck, finished: Finished, actions: Sequence[tuple[str, int]]
-) -> None:
-    """Keep the trace of a finished request in the store; ``actions`` are those of ``Confirmed``."""
-    context: BuildContext = env["NETRA_CONTEXT"]
-    store, key = context.store(env), _key(check)
-    if store is None or not key:
-        return
-    base = finished.base
-    products = [replace(p, folder=p.folder.removeprefix(base)) for p in context.products()]
-    made = finished.outputs, actions, products, finished.said, context.run_record(env).asked
-    trace = trace_of(context.input_trace, base, _code(env), *made)
-    if trace is not None:
-        keep_trace(store, key, trace, base, RealDisk())
+            store, key = context.store(env), _key(check)
+            if store is not None and key:
+                base, requests = finished.base, context.run_record(env).asked
+                trace = trace_of(context.input_trace, base, groups, products, said, requests)
+                if trace is not None:
+                    keep_trace(store, key, _code(env), *trace, base)
 
 
 def _is_all_known_by_files(context: BuildContext) -> bool:
@@ -173,9 +160,8 @@ def _code(env: Any) -> str:
         context.tools(env)
         names = sorted({*DISTRIBUTION_BY_IMPORT.values(), "scons"})
         places = str(PACKAGE_FOLDER), absolute("site_scons"), absolute("SConstruct")
-        input_trace, noted = context.system_trace, context.noted
         parts: dict[str, Json] = {
-            "files": [digests_below(input_trace, place, noted) for place in places],
+            "files": [context.system_trace.digests_below(place) for place in places],
             "python": sys.version,
             "distributions": {name: installed_version(name) or "" for name in names},
             "tools": {**context.tool_identity},

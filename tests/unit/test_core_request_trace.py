@@ -14,21 +14,19 @@ import pytest
 
 from netra_build.build.cache.contents import TRACE
 from netra_build.build.cache.request_trace import (
+    Asked,
     KeptTrace,
     Made,
-    Trace,
-    TracedProduct,
+    fits,
     keep_trace,
     kept_traces,
-    read_asked,
     read_made,
+    restore,
     trace_of,
 )
-from netra_build.build.cache.restore import digests_below, fits, restore
 from netra_build.build.cache.store import MOST_RECORDS, Store, open_store
-from netra_build.build.freshness.finished import NotedDigests
 from netra_build.build.freshness.input_trace import InputTrace, RecordingDisk
-from netra_build.build.graph.product import JOURNAL
+from netra_build.build.graph.product import JOURNAL, Product
 from netra_build.core.digests import blake3_hex
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput
@@ -39,7 +37,12 @@ OUTPUTS = {
     "build/out/hsaco/k": "code",
     "build/out/seal.json": '{"files": ["hsaco/k"]}',
 }
-PRODUCT = TracedProduct("build/out", "seal.json", ("hsaco/k", "seal.json"))
+NAMES = ("hsaco/k", "seal.json")
+
+
+def product(base: str, names: tuple[str, ...] = NAMES) -> Product:
+    """Return the product of a checkout."""
+    return Product(Path(base, "build/out"), "seal.json", names, RealDisk(), is_alone=True)
 
 
 def checkout(folder: Path) -> str:
@@ -72,14 +75,13 @@ def build(base: str) -> dict:
     return made
 
 
-ACTIONS = [("digest", len(OUTPUTS))]
 ASKED = {name: {"graph": "k", "out": name} for name in ("build/out", "/elsewhere")}
 
 
-def made_trace(base: str) -> Trace:
+def made_trace(base: str) -> tuple[Asked, Made]:
     """Build in a checkout and return the trace."""
-    made = build(base), ACTIONS, [PRODUCT], ["said"], ASKED
-    trace = trace_of(look(base), base, "code", *made)
+    made = [("digest", build(base))], [product(base)], ["said"], ASKED
+    trace = trace_of(look(base), base, *made)
     assert trace is not None
     return trace
 
@@ -93,14 +95,14 @@ def store(tmp_path: Path) -> Store:
 def kept(tmp_path: Path, store: Store) -> KeptTrace:
     """Return the trace of a build, as the store has it."""
     base = checkout(tmp_path / "first")
-    keep_trace(store, "key", made_trace(base), base, RealDisk())
+    keep_trace(store, "key", "code", *made_trace(base), base)
     (trace,) = kept_traces(store, "key")
     return trace
 
 
-def fitting(trace: Trace | KeptTrace, base: str, code: str = "code") -> bool:
+def fitting(asked: Asked, base: str) -> bool:
     """Tell whether a trace fits a checkout that nobody has looked at yet."""
-    return fits(trace, code, base, InputTrace())
+    return fits(asked, base, InputTrace())
 
 
 def contents(base: str) -> dict[str, str]:
@@ -114,17 +116,19 @@ def test_another_checkout_of_the_same_is_restored(
 ) -> None:
     base = checkout(tmp_path / "elsewhere/second")
     shutil.rmtree(tmp_path / "first")
-    assert fitting(kept, base)
+    assert fitting(kept.asked, base)
     written = restore(kept.made, base, store)
     assert written == {name: blake3_hex(text.encode()) for name, text in OUTPUTS.items()}
     assert contents(base) == OUTPUTS
     assert kept.made.said == ("said",)
     assert kept.made.makers() == [("digest", tuple(OUTPUTS))]
-    assert kept.made.products == (PRODUCT,)
+    assert kept.made.products == (("build/out", "seal.json"),)
+    (restored,) = kept.made.products_in(base)
+    assert (restored.folder, restored.names) == (Path(base, "build/out"), frozenset(NAMES))
 
 
 def test_a_trace_holds_no_absolute_path(tmp_path: Path, kept: KeptTrace) -> None:
-    text = json.dumps([kept.asked.document(), kept.made.document()])
+    text = json.dumps([kept.asked._asdict(), kept.made.document()])
     assert str(tmp_path) not in text
     assert '"/' not in text
     assert kept.made.requests == {"build/out": ASKED["build/out"]}
@@ -147,24 +151,22 @@ CHANGES: dict[str, Callable[[Path], object]] = {
 def test_a_checkout_that_differs_does_not_fit(tmp_path: Path, kept: KeptTrace, change: str) -> None:
     base = checkout(tmp_path / "second")
     CHANGES[change](tmp_path / "second")
-    assert not fitting(kept, base)
+    assert not fitting(kept.asked, base)
 
 
 def test_a_file_that_is_edited_between_two_looks_is_seen(tmp_path: Path, kept: KeptTrace) -> None:
     base = checkout(tmp_path / "second")
     path = tmp_path / "second/recipes/a.yaml"
     before = path.read_text()
-    assert fitting(kept, base)
+    assert fitting(kept.asked, base)
     path.write_text(before.upper())
-    assert not fitting(kept, base)
+    assert not fitting(kept.asked, base)
     path.write_text(before)
-    assert fitting(kept, base)
+    assert fitting(kept.asked, base)
 
 
-def test_other_code_does_not_fit(tmp_path: Path, kept: KeptTrace) -> None:
-    base = checkout(tmp_path / "second")
-    assert fitting(kept, base)
-    assert not fitting(kept, base, "other code")
+def test_the_digest_of_the_code_is_kept(kept: KeptTrace) -> None:
+    assert kept.code == "code"
 
 
 @pytest.mark.parametrize(("part", "change"), [("inputs", "input"), ("listings", "listed")])
@@ -174,8 +176,8 @@ def test_a_change_is_missed_without_its_entry(
     """Seeded faults: a trace that lacks a part fits what it should not."""
     base = checkout(tmp_path / "second")
     CHANGES[change](tmp_path / "second")
-    asked = read_asked({**kept.asked.document(), part: {}})
-    assert fitting(Trace("code", asked, kept.made), base)
+    asked = kept.asked._replace(**{part: {}})
+    assert fitting(asked, base)
 
 
 @pytest.mark.parametrize("data", [None, b"{}", b"[]", b'{"inputs": 3}'])
@@ -206,7 +208,7 @@ def test_traces_of_the_same_share_what_is_the_same(tmp_path: Path, store: Store)
     base = checkout(tmp_path / "first")
     for text in ("one", "two"):
         (tmp_path / "first/recipes/a.yaml").write_text(text)
-        keep_trace(store, "key", made_trace(base), base, RealDisk())
+        keep_trace(store, "key", "code", *made_trace(base), base)
     records = list(store.get_records(TRACE, "key"))
     assert len({json.dumps(record["asked"]) for record in records}) == 2
     assert len({record["made"] for record in records}) == 1
@@ -217,9 +219,8 @@ def test_parts_of_traces_that_are_no_longer_kept_go(tmp_path: Path, store: Store
     base = checkout(tmp_path / "first")
     for number in range(MOST_RECORDS + 3):
         (tmp_path / "first/recipes/a.yaml").write_text(f"{number}")
-        trace = made_trace(base)
-        made = replace(trace.made, said=(f"{number // 2}",))
-        keep_trace(store, "key", replace(trace, made=made), base, RealDisk())
+        asked, made = made_trace(base)
+        keep_trace(store, "key", "code", asked, replace(made, said=(f"{number // 2}",)), base)
     kept = list(kept_traces(store, "key"))
     assert len(kept) == MOST_RECORDS
     assert [trace.made.said for trace in kept] == [(f"{n // 2}",) for n in range(10, 2, -1)]
@@ -245,11 +246,12 @@ def kept_by_actions(tmp_path: Path, store: Store, **others: bytes) -> Made:
     texts = {name: text.encode() for name, text in OUTPUTS.items()}
     one, two, _ = texts
     store.put_outputs("1" * 64, {"a": texts[one], "b": texts[two], **others})
-    made = [("1" * 64, 2), ("2" * 64, 1)]
-    trace = trace_of(look(base), base, "code", build(base), made, [PRODUCT], ["said"])
+    rows = [*build(base).items()]
+    groups = [("1" * 64, dict(rows[:2])), ("2" * 64, dict(rows[2:]))]
+    trace = trace_of(look(base), base, groups, [product(base)], ["said"])
     assert trace is not None
-    keep_trace(store, "key", trace, base, RealDisk())
-    return trace.made
+    keep_trace(store, "key", "code", *trace, base)
+    return trace[1]
 
 
 def test_what_actions_have_kept_is_restored_from_there(tmp_path: Path, store: Store) -> None:
@@ -304,7 +306,7 @@ def test_a_hostile_name_writes_nothing_outside_the_build_folder(
     base = checkout(tmp_path / "second")
     digest = store.put_blob(b"evil")
     with suppress(BadInput):
-        assert restore(Made((("", {name: digest}),)), base, store) is None
+        assert restore(Made((("", ((name, digest),)),)), base, store) is None
     assert not (tmp_path / "escape").exists()
     assert (tmp_path / "second/kernels/k.s").read_text() == "content of kernels/k.s"
 
@@ -312,9 +314,8 @@ def test_a_hostile_name_writes_nothing_outside_the_build_folder(
 def test_a_product_whose_files_are_not_all_outputs_has_no_trace(tmp_path: Path) -> None:
     base = checkout(tmp_path / "first")
     outputs = build(base)
-    for names in (("seal.json",), (*PRODUCT.names, "more")):
-        product = TracedProduct("build/out", "seal.json", names)
-        assert trace_of(look(base), base, "code", outputs, [], [product], []) is None
+    for names in (("seal.json",), (*NAMES, "more")):
+        assert trace_of(look(base), base, [("", outputs)], [product(base, names)], []) is None
 
 
 def test_what_looks_outside_the_checkout_has_no_trace(tmp_path: Path) -> None:
@@ -322,12 +323,12 @@ def test_what_looks_outside_the_checkout_has_no_trace(tmp_path: Path) -> None:
     outputs = build(base)
     input_trace = look(base)
     RecordingDisk(input_trace).exists(tmp_path / "model.json")
-    assert trace_of(input_trace, base, "code", outputs, [], [], []) is None
+    assert trace_of(input_trace, base, [("", outputs)], [], []) is None
     input_trace = look(base)
     input_trace.environment["ROCM_PATH"] = "/opt/rocm"
-    assert trace_of(input_trace, base, "code", outputs, [], [], []) is None
+    assert trace_of(input_trace, base, [("", outputs)], [], []) is None
     elsewhere = {str(tmp_path / "out/x"): next(iter(outputs.values()))}
-    assert trace_of(look(base), base, "code", {**outputs, **elsewhere}, [], [], []) is None
+    assert trace_of(look(base), base, [("", {**outputs, **elsewhere})], [], []) is None
 
 
 def test_the_code_is_known_by_contents_not_by_place(tmp_path: Path) -> None:
@@ -338,7 +339,7 @@ def test_the_code_is_known_by_contents_not_by_place(tmp_path: Path) -> None:
         input_trace = InputTrace()
         input_trace.saw_file(str(tmp_path / name / "m.py"))
         input_trace.saw_file(str(tmp_path / "a" / "m.py"))
-        digests.append(digests_below(input_trace, str(tmp_path / name), NotedDigests()))
+        digests.append(input_trace.digests_below(str(tmp_path / name)))
     assert digests == [{"/m.py": blake3_hex(text)} for text in (b"1", b"1", b"2")]
 
 
@@ -347,22 +348,22 @@ def test_code_that_was_edited_since_it_was_looked_at_is_unsteady(tmp_path: Path)
     path.write_text("1")
     input_trace = InputTrace(time.time_ns() + 10**15)
     input_trace.saw_file(str(path))
-    assert digests_below(input_trace, str(path), NotedDigests()) == {"": blake3_hex(b"1")}
+    assert input_trace.digests_below(str(path)) == {"": blake3_hex(b"1")}
     assert input_trace.unsteady == set()
     path.write_text("22")
     later = InputTrace(input_trace.started_ns)
     later.files[str(path)] = (input_trace.files[str(path)][0], None)
-    digests_below(later, str(tmp_path), NotedDigests())
+    later.digests_below(str(tmp_path))
     assert later.unsteady == {str(path)}
 
 
 def test_any_name_of_an_output_comes_back(tmp_path: Path) -> None:
     base = checkout(tmp_path / "first")
     names = [f"build/{name}" for name in ("a|b", "%7C", "%25|%", 'q"\\', "two words", "é")]
-    made = {base + name: ((0, 0, 0, 0, 0), f"{number}") for number, name in enumerate(names)}
-    trace = trace_of(look(base), base, "code", made, [("d1", 2)], [], [])
+    rows = [(base + name, ((0, 0, 0, 0, 0), f"{number}")) for number, name in enumerate(names)]
+    trace = trace_of(look(base), base, [("d1", dict(rows[:2])), ("", dict(rows[2:]))], [], [])
     assert trace is not None
-    read = read_made(json.loads(json.dumps(trace.made.document())))
-    assert read == trace.made
+    read = read_made(json.loads(json.dumps(trace[1].document())))
+    assert read == trace[1]
     assert read.outputs == {name: f"{number}" for number, name in enumerate(names)}
     assert read.makers() == [("d1", (names[0], names[1]))]

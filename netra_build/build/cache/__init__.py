@@ -13,11 +13,10 @@ In reading order:
   what ``netra store`` says and does: use, damage, what can go.
 - ``files``: the file operations. No link is followed, every write is whole.
 - ``ledger``: how full the store is, and what leaves it when it is too full.
-- ``request_trace``: a finished request by content: what decided about it, and what it made.
-- ``restore``: whether the trace of a request fits a checkout, and writing all that it made, before
-  a graph exists.
+- ``request_trace``: a finished request by content: what decided about it, and what it made; whether
+  it fits a checkout, and writing all that it made, before a graph exists.
 
-``store`` needs ``contents``, ``files`` and ``ledger``, and nothing else of them knows of it. The
-two modules of requests need ``store`` and what ``build/freshness`` knows of inputs. From outside of
+``store`` needs ``contents``, ``files`` and ``ledger``, and nothing else of them knows of it.
+``request_trace`` needs ``store`` and what ``build/freshness`` knows of inputs. From outside of
 this folder only the command ``netra store`` asks for ``contents``, ``files`` and ``ledger``.
 """

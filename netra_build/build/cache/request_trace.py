@@ -1,35 +1,37 @@
-"""A finished request as others can use it: what it was made from and what it made, by content.
+"""A finished request as other checkouts can use it: what it was made from and made, by content.
 
-A trace holds relative names and digests alone. In another checkout whose files have the same
-contents it says what would be made there, and the store has the bytes. What decided about the
-request tells traces apart and lies in the record of the store; what was made is a blob of its own,
-which is only read when the trace fits: nearly all that are kept are of other sources.
+A trace holds relative names and digests alone. Where the same files have the same contents it says
+what would be made, and the store has the bytes. What decided about the request tells traces apart
+and lies in the record of the store; what was made is a blob of its own, which is only read when the
+trace fits: nearly all that are kept are of other sources.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from netra_build.build.cache.contents import TRACE, TRACE_FORMAT
 from netra_build.build.cache.store import Store
-from netra_build.build.freshness.input_trace import InputTrace
+from netra_build.build.freshness.input_trace import InputTrace, RecordingDisk, absolute
+from netra_build.build.graph.product import Product
 from netra_build.build.record.tally import Paths
 from netra_build.core.canonical_json import Json, parse_object, plain_canonical_bytes, plain_text
 from netra_build.core.digests import blake3_hex
-from netra_build.core.disk import Disk, RealDisk
-from netra_build.core.errors import BadInput
-from netra_build.core.stamps import Row, check_texts, groups_in
+from netra_build.core.disk import RealDisk, confined_path
+from netra_build.core.errors import BadInput, NetraError
+from netra_build.core.folders import ConfinedRoot
+from netra_build.core.stamps import Row, check_texts
 
 OUTPUTS_BELOW = "build/"
 OTHER_FORM = (KeyError, TypeError, ValueError, AttributeError)
 
 
-@dataclass(frozen=True)
-class Asked:
+class Asked(NamedTuple):
     """What decided about a request, by paths relative to its checkout."""
 
     inputs: Mapping[str, str]
@@ -39,46 +41,30 @@ class Asked:
     listings: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
     """Folder, suffix and the names below it."""
 
-    def document(self) -> dict[str, Json]:
-        """Return what was asked as plain JSON."""
-        return {
-            "inputs": dict(self.inputs),
-            "answers": [list(answer) for answer in self.answers],
-            "listings": [[folder, suffix, [*names]] for folder, suffix, names in self.listings],
-        }
-
 
 def read_asked(document: Any) -> Asked:
     """Return what was asked from its document; ``BadInput`` for any other."""
     try:
         return Asked(
-            inputs=_digests(document["inputs"].items()),
+            inputs=dict(_digests(document["inputs"].items())),
             answers=tuple((str(kind), str(n), bool(a)) for kind, n, a in document["answers"]),
             listings=tuple((str(f), str(s), _texts(n)) for f, s, n in document["listings"]),
         )
     except OTHER_FORM:
-        raise _not_a_trace() from None
-
-
-@dataclass(frozen=True)
-class TracedProduct:
-    """A folder that a request makes whole: its seal and the names of all its files."""
-
-    folder: str
-    seal: str
-    names: tuple[str, ...]
+        raise BadInput("not a trace", location="store") from None
 
 
 @dataclass(frozen=True)
 class Made:
     """All that a request made, by paths relative to its checkout."""
 
-    groups: tuple[tuple[str, Mapping[str, str]], ...]
+    groups: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
     """Each action digest with the BLAKE3 of each file that was made, in the order of its roles.
 
-    It is empty for the files of which no action is known.
+    It is empty for files of which no action is known.
     """
-    products: tuple[TracedProduct, ...] = ()
+    products: tuple[tuple[str, str], ...] = ()
+    """Folder and seal of each product that has its folder to itself."""
     said: tuple[str, ...] = ()
     requests: Mapping[str, Json] = field(default_factory=dict)
     """What was asked for, as the record of runs has it."""
@@ -86,17 +72,30 @@ class Made:
     @cached_property
     def outputs(self) -> dict[str, str]:
         """The BLAKE3 of each file."""
-        return {name: digest for _, files in self.groups for name, digest in files.items()}
+        return {name: digest for _, files in self.groups for name, digest in files}
 
     def makers(self) -> list[tuple[str, Paths]]:
         """Return each action digest that is known with what was made by it."""
-        return [(action, tuple(files)) for action, files in self.groups if action]
+        return [(action, tuple(dict(files))) for action, files in self.groups if action]
+
+    def products_in(self, base: str) -> list[Product]:
+        """Return the products as they lie in a checkout; ``BadInput`` for one that leads out."""
+        return [
+            Product(
+                confined_path(Path(base), folder, "store"),
+                seal,
+                _names_below(self.outputs, folder),
+                RealDisk(),
+                is_alone=True,
+            )
+            for folder, seal in self.products
+        ]
 
     def document(self) -> dict[str, Json]:
         """Return what was made as plain JSON."""
         return {
-            "groups": [(action, [*files.items()]) for action, files in self.groups],
-            "products": [(product.folder, product.seal) for product in self.products],
+            "groups": self.groups,
+            "products": self.products,
             "said": self.said,
             "requests": self.requests,
         }
@@ -106,26 +105,13 @@ def read_made(document: Any) -> Made:
     """Return what was made from its document; ``BadInput`` for any other."""
     try:
         groups = tuple((str(action), _digests(files)) for action, files in document["groups"])
-        names = [name for _, files in groups for name in files]
-        if len({*names}) != len(names):
+        products = tuple((str(folder), str(seal)) for folder, seal in document["products"])
+        made = Made(groups, products, _texts(document["said"]), _requests(document["requests"]))
+        if len(made.outputs) != sum(len(files) for _, files in groups):
             raise ValueError("a file is named twice")
-        products = tuple(
-            TracedProduct(str(folder), str(seal), _names_below(names, str(folder)))
-            for folder, seal in document["products"]
-        )
-        return Made(groups, products, _texts(document["said"]), _requests(document["requests"]))
     except OTHER_FORM:
-        raise _not_a_trace() from None
-
-
-@dataclass(frozen=True)
-class Trace:
-    """All that decided about a request, and all that it made."""
-
-    code: str
-    """Digest of the code, the tool chain and what else runs; no path is part of it."""
-    asked: Asked
-    made: Made
+        raise BadInput("not a trace", location="store") from None
+    return made
 
 
 class KeptTrace:
@@ -134,7 +120,7 @@ class KeptTrace:
     def __init__(self, record: Any, store: Store) -> None:
         """Take what the store's record says; ``BadInput`` for a record of another form."""
         if not isinstance(record, dict) or record.get("format") != TRACE_FORMAT:
-            raise _not_a_trace()
+            raise BadInput("not a trace", location="store")
         self.code, self.made_digest = str(record.get("code")), str(record.get("made"))
         self.asked = read_asked(record.get("asked"))
         self._store = store
@@ -157,84 +143,68 @@ def kept_traces(store: Store, key: str) -> Iterator[KeptTrace]:
             continue
 
 
-def keep_trace(store: Store, key: str, trace: Trace, base: str, disk: Disk) -> None:
+def keep_trace(store: Store, key: str, code: str, asked: Asked, made: Made, base: str) -> None:
     """Keep a trace, and of its outputs what the store does not have yet.
 
-    What the traces have made that it takes the place of goes.
+    ``code`` is the digest of the code, the tool chain and what else runs. What the traces have made
+    that this one takes the place of goes.
     """
-    made = trace.made
     for action, files in made.groups:
-        for name, digest in () if store.has_outputs(action) else files.items():
+        for name, digest in () if store.has_outputs(action) else files:
             if not store.has_blob(digest):
-                store.put_blob(disk.read_bytes(Path(base + name)))
-    record: dict[str, Json] = {
-        "format": TRACE_FORMAT,
-        "code": trace.code,
-        "asked": trace.asked.document(),
-        "made": store.put_blob(plain_canonical_bytes(made.document())),
-    }
+                store.put_blob(RealDisk().read_bytes(base + name))
+    digest = store.put_blob(plain_canonical_bytes(made.document()))
+    record = {"format": TRACE_FORMAT, "code": code, "asked": asked._asdict(), "made": digest}
     before = {kept.made_digest for kept in kept_traces(store, key)}
     store.put_record(TRACE, key, record)
-    for digest in before - {kept.made_digest for kept in kept_traces(store, key)}:
-        store.drop_blob(digest)
+    for gone in before - {kept.made_digest for kept in kept_traces(store, key)}:
+        store.drop_blob(gone)
 
 
 def trace_of(
     input_trace: InputTrace,
     base: str,
-    code: str,
-    outputs: Mapping[str, Row],
-    actions: Sequence[tuple[str, int]],
-    products: Sequence[TracedProduct],
+    groups: Sequence[tuple[str, Mapping[str, Row]]],
+    products: Sequence[Product],
     said: Iterable[str],
     requests: Mapping[str, Json] | None = None,
-) -> Trace | None:
-    """Return the trace of a request that was just finished.
+) -> tuple[Asked, Made] | None:
+    """Return what decided about a request that was just finished, and what it made.
 
     None when it looked outside ``base``, or made something outside the build folder: another
-    checkout says nothing about that. ``input_trace`` is that of the library alone; ``actions``
-    are the digests of those that made the first outputs, each with the number of its outputs.
+    checkout says nothing about that. ``input_trace`` is that of the library alone; ``groups`` are
+    the outputs of each action with its digest, which is empty if it is not known.
     """
-    start, build = len(base), base + OUTPUTS_BELOW
-    digests = {path[start:]: digest for path, (_, digest) in outputs.items()}
-    counts = [count for _, count in actions]
-    known = zip((action for action, _ in actions), groups_in(digests, counts), strict=True)
-    groups = [*known, ("", tuple(digests)[sum(counts) :])]
-    made = Made(
-        tuple((action, {name: digests[name] for name in names}) for action, names in groups),
-        tuple(products),
-        tuple(said),
-        _portable(requests or {}),
-    )
-    if not all(path.startswith(build) for path in outputs) or any(input_trace.environment.values()):
+    start, outputs = len(base), {path for _, rows in groups for path in rows}
+    if not all(path.startswith(base + OUTPUTS_BELOW) for path in outputs):
         return None
-    if any({*_names_below(digests, one.folder)} != {*one.names} for one in products):
+    made = Made(
+        tuple((one, tuple((p[start:], row[1]) for p, row in rows.items())) for one, rows in groups),
+        tuple((absolute(one.folder).removeprefix(base), one.seal) for one in products),
+        tuple(said),
+        # Only those in which no text is an absolute path mean the same elsewhere.
+        {name: one for name, one in (requests or {}).items() if '"/' not in plain_text(one)},
+    )
+    pairs = zip(products, made.products, strict=True)
+    if any({*_names_below(made.outputs, folder)} != one.names for one, (folder, _) in pairs):
         return None
     asked = _asked_of(input_trace, base, outputs)
-    return None if asked is None else Trace(code, asked, made)
+    return None if asked is None else (asked, made)
 
 
-def _asked_of(input_trace: InputTrace, base: str, outputs: Mapping[str, Row]) -> Asked | None:
+def _asked_of(input_trace: InputTrace, base: str, outputs: set[str]) -> Asked | None:
     """Return what was looked at besides the outputs, None when that lies outside ``base``."""
     seen = {path: digest for path, (_, digest) in input_trace.files.items() if path not in outputs}
-    paths = [
-        *seen,
-        *(path for _, path in input_trace.answers),
-        *(item[0] for item in input_trace.listings),
-    ]
-    if not all(path.startswith(base) for path in paths):
+    answers, listings = input_trace.answers.items(), input_trace.listings.items()
+    paths = [*seen, *(path for (_, path), _ in answers), *(key[0] for key, _ in listings)]
+    if any(input_trace.environment.values()) or not all(path.startswith(base) for path in paths):
         return None
     start, disk = len(base), RealDisk()
     return Asked(
         {p[start:]: digest or blake3_hex(disk.read_bytes(p)) for p, digest in seen.items()},
-        tuple((kind, path[start:], answer) for (kind, path), answer in input_trace.answers.items()),
-        tuple((key[0][start:], key[1] or "", names) for key, names in input_trace.listings.items()),
+        tuple((kind, path[start:], answer) for (kind, path), answer in answers),
+        tuple((key[0][start:], key[1] or "", names) for key, names in listings),
     )
-
-
-def _portable(requests: Mapping[str, Json]) -> dict[str, Json]:
-    """Return the requests in which no text is an absolute path."""
-    return {name: request for name, request in requests.items() if '"/' not in plain_text(request)}
 
 
 def _names_below(outputs: Iterable[str], folder: str) -> tuple[str, ...]:
@@ -242,15 +212,9 @@ def _names_below(outputs: Iterable[str], folder: str) -> tuple[str, ...]:
     return tuple(name.removeprefix(prefix) for name in outputs if name.startswith(prefix))
 
 
-def _not_a_trace() -> BadInput:
-    return BadInput("not a trace", location="store")
-
-
-def _digests(files: Any) -> dict[str, str]:
-    found = dict(files)
-    check_texts([*found, *found.values()])
-    if len(found) != len(files):
-        raise ValueError("a file is named twice")
+def _digests(files: Any) -> tuple[tuple[str, str], ...]:
+    found = tuple((name, digest) for name, digest in files)
+    check_texts([text for pair in found for text in pair])
     return found
 
 
@@ -264,3 +228,73 @@ def _requests(value: Any) -> dict[str, Json]:
 def _texts(value: Any) -> tuple[str, ...]:
     check_texts(value)
     return tuple(value)
+
+
+def fits(asked: Asked, base: str, input_trace: InputTrace) -> bool:
+    """Tell whether a request would be made from the same here; what is asked is noted.
+
+    Of the traces that are kept nearly all differ in an input, so these are looked at first.
+    """
+    disk, confined = RecordingDisk(input_trace), ConfinedRoot(Path(base))
+    questions = {"exists": disk.exists, "is_file": disk.is_file, "is_folder": disk.is_folder}
+    try:
+        for name, digest in asked.inputs.items():
+            if blake3_hex(disk.read_bytes(confined.path(name, name))) != digest:
+                return False
+        for kind, name, answer in asked.answers:
+            if kind not in questions or questions[kind](Path(base + name)) != answer:
+                return False
+        for folder, suffix, names in asked.listings:
+            top = Path(base + folder)
+            found = disk.files_under(top, suffix)
+            if tuple(path.relative_to(top).as_posix() for path in found) != names:
+                return False
+    except NetraError:
+        return False
+    return True
+
+
+def restore(made: Made, base: str, store: Store) -> dict[str, str] | None:
+    """Write every output that is not there yet; return the digests of all by relative path.
+
+    None when the store lacks one, or a name leads out of the build folder; what was written by
+    then is right, and a product that is not whole has no seal. Raises ``NetraError`` when writing
+    fails.
+    """
+    disk, confined, products = RealDisk(), ConfinedRoot(Path(base)), made.products_in(base)
+    seals = {f"{folder}/{seal}" for folder, seal in made.products}
+    for action, pairs in sorted(made.groups, key=lambda one: not seals.isdisjoint(dict(one[1]))):
+        files = dict(pairs)
+        paths = {name: confined.path(name, "store") for name in files}
+        if not all(name.startswith(OUTPUTS_BELOW) for name in files):
+            return None
+        lacking = [n for n in files if n in seals or not _has(paths[n], files[n])]
+        kept = _kept(action, tuple(files), store) if lacking else {}
+        for name in sorted(lacking, key=seals.__contains__):
+            data = kept.get(name)
+            if data is None or blake3_hex(data) != files[name]:
+                data = store.get_blob(files[name])
+            if data is None:
+                return None
+            for (folder, _), product in zip(made.products, products, strict=True):
+                if name.startswith(f"{folder}/") and not product.has_begun:
+                    product.refuse_foreign()
+                    product.begin()
+            disk.write_output(paths[name], data)
+    for product in products:
+        if product.has_begun:
+            product.finish()
+    return dict(made.outputs)
+
+
+def _kept(action: str, names: Paths, store: Store) -> dict[str, bytes]:
+    """Return what the store has of an action by the names of its files."""
+    found = store.all_outputs(action) if store.has_outputs(action) else None
+    is_whole = found is not None and len(found) == len(names)
+    return dict(zip(names, found.values(), strict=True)) if found and is_whole else {}
+
+
+def _has(path: str, digest: str) -> bool:
+    if os.path.islink(path) or not RealDisk().is_file(path):
+        return False
+    return blake3_hex(RealDisk().read_bytes(path)) == digest

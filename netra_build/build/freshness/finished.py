@@ -38,7 +38,7 @@ from netra_build.core.stamps import (
     rows_in,
     stamp_of,
 )
-from netra_build.core.streams import file_digest
+from netra_build.core.streams import file_digest, remember_digest
 
 MOST_MANIFESTS = 64
 
@@ -47,28 +47,18 @@ class Unsteady(Exception):
     """Something may have changed while the build ran; the message says what."""
 
 
-class NotedDigests:
-    """The BLAKE3 of the inputs of a request that was finished some time ago."""
+def trust_noted(noted: Mapping[str, Any]) -> None:
+    """Hash no input again in this process whose stamp vouches for its digest in a manifest.
 
-    def __init__(self, noted: Mapping[str, Any] | None = None) -> None:
-        """Take what a verdict holds of a manifest; what cannot be read of it knows nothing."""
-        self._base, self._written_ns = "", 0
-        self._rows: dict[str, Row] = {}
-        if not noted:
-            return
-        try:
-            rows = rows_in(noted["inputs"])
-            self._base, self._written_ns = str(noted["base"]), int(noted["written_ns"])
-        except (KeyError, TypeError, ValueError, OverflowError):
-            return
-        self._rows = rows
-
-    def digest(self, path: str, stamp: Stamp) -> str | None:
-        """Return the digest of a file that has this stamp now, None if the stamp does not tell."""
-        row = self._rows.get(path.removeprefix(self._base))
-        if row is None or row[0] != stamp or is_recent(stamp[1], stamp[2], self._written_ns):
-            return None
-        return row[1]
+    ``noted`` is what a verdict holds of the manifest; what cannot be read of it knows nothing.
+    """
+    try:
+        rows, written_ns = rows_in(noted["inputs"]), int(noted["written_ns"])
+    except (KeyError, TypeError, ValueError, OverflowError):
+        return
+    for stamp, digest in rows.values():
+        if not is_recent(stamp[1], stamp[2], written_ns):
+            remember_digest(stamp, digest)
 
 
 @dataclass
@@ -89,8 +79,6 @@ class Finished:
     said: Iterable[str] = ()
     is_shared: bool = False
     """Whether another front that is asked the same would make the same."""
-    noted: NotedDigests = field(default_factory=NotedDigests)
-    """What the manifest before this one says of files: they need not be hashed again."""
 
 
 def confirmed(written: Mapping[str, str]) -> dict[str, Row] | None:
@@ -172,7 +160,7 @@ def _input(path: str, stamp: Stamp | None, finished: Finished) -> Row:
             raise Unsteady(f'"{path}" changed while the build ran, or right before')
         return stamp, digest
     # One that is old enough is known by its state.
-    return stamp, digest or finished.noted.digest(path, stamp) or _hashed(path, file_digest)
+    return stamp, digest or _hashed(path, file_digest)
 
 
 def _hashed(path: str, read: Callable[[str], str] = hash_file) -> str:

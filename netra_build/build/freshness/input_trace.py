@@ -17,6 +17,7 @@ from netra_build.build.freshness.up_to_date import hash_file
 from netra_build.core.digests import blake3_hex
 from netra_build.core.disk import MAX_FILE_BYTES, PLAIN_NAME, AnyPath, RealDisk
 from netra_build.core.stamps import FileState, Stamp, entries_below, is_recent, stamp_of
+from netra_build.core.streams import file_digest
 
 Listing = tuple[str, str | None, tuple[str, ...]]
 """A folder, the suffix of the names that count (None: all entries), folders left out."""
@@ -65,6 +66,18 @@ class InputTrace:
         """Return an environment variable, empty without one, and remember what it is."""
         self.environment[name] = environment.get(name)
         return environment.get(name, "")
+
+    def digests_below(self, place: str) -> dict[str, str]:
+        """Return the BLAKE3 of what was seen below a folder, or of a file, by the names there.
+
+        What was not read yet is read now.
+        """
+        found = {}
+        for path, (_, digest) in list(self.files.items()):
+            if path == place or path.startswith(f"{place}/"):
+                found[path.removeprefix(place)] = digest or file_digest(path)
+                self.saw_file(path, found[path.removeprefix(place)])
+        return found
 
     def _digest_of_young(self, path: str, stamp: Stamp | None) -> str | None:
         if stamp is None or not is_recent(stamp[1], stamp[2], self.started_ns):

@@ -31,7 +31,7 @@ from netra_build.core.stamps import (
 
 FORMAT = "netra-finished-2"
 FOLDER = ".netra-finished"
-NOTED = ("base", "written_ns", "inputs")
+NOTED = ("written_ns", "inputs")
 MAX_MANIFEST_BYTES = 256 * 1024 * 1024
 
 Request = Mapping[str, Any]
@@ -63,7 +63,7 @@ class Verdict(NamedTuple):
     said: tuple[str, ...] = ()
     """Lines that the finished request printed and that belong to its result."""
     noted: Mapping[str, Any] = MappingProxyType({})
-    """Of a manifest that something differs from, what ``NotedDigests`` needs."""
+    """Of a manifest that something differs from, what ``trust_noted`` needs."""
 
     def line(self) -> str:
         """Return the closing line of a request that has nothing to do."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from netra_build.build.graph.actions import Action, Graph, Place, Root, check_graph
 from netra_build.checkasm.mutate import SCORES
@@ -43,7 +44,16 @@ from netra_build.release.origin import (
     environment_of,
     require_libraries,
 )
-from netra_build.requests import RECIPES, EngineRequest, engine_graph, find_recipe, objects_graph
+from netra_build.requests import (
+    RECIPES,
+    RELEASE,
+    REPORT_OF,
+    EngineRequest,
+    asked_graph,
+    engine_graph,
+    find_recipe,
+    objects_graph,
+)
 from netra_build.stages import release_package
 
 TEMPLATES = "kernels/"
@@ -55,7 +65,7 @@ class ReleaseRequest:
 
     ``recipe`` is a name in the library, of an engine or of code objects as ``kind`` says; ``key``
     is the file of the key to sign with. ``locked`` is False only where a release is reproduced to
-    see how it differs. ``is_oci`` asks for the OCI layout too.
+    see how it differs. ``oci`` asks for the OCI layout too.
     """
 
     recipe: str
@@ -65,7 +75,7 @@ class ReleaseRequest:
     golden_root: str | None = None
     key: str | None = None
     locked: bool = True
-    is_oci: bool = False
+    oci: bool = False
 
 
 def plan_release(library: Library, request: ReleaseRequest) -> Graph:
@@ -89,6 +99,14 @@ def plan_release(library: Library, request: ReleaseRequest) -> Graph:
     graph = replace(product, actions=(*product.actions, page, *packed))
     check_graph(graph)
     return graph
+
+
+def planned(library: Library, what: str, asked: str | None, options: Any) -> Graph:
+    """Return the graph of any request: as ``asked_graph``, also of a package or of a page."""
+    if what == RELEASE and asked is not None:
+        return plan_release(library, ReleaseRequest(asked, **options))
+    graph = asked_graph(library, what.removeprefix(REPORT_OF), asked, options)
+    return plan_report(library, graph) if what.startswith(REPORT_OF) else graph
 
 
 def plan_report(library: Library, product: Graph) -> Graph:
@@ -163,7 +181,7 @@ def _package_actions(
     top = top_folder(asked.name, asked.version)
     archive = {"archive": Place(Root.DIST, top + SUFFIX)}
     yield release_package.ARCHIVE.apply(asked.name, content, archive, {"top": top})
-    if request.is_oci:
+    if request.oci:
         layout = {"layout": Place(Root.DIST, top + OCI_SUFFIX)}
         yield release_package.OCI.apply(asked.name, archive, layout)
 

@@ -43,6 +43,8 @@ from netra_build.plan.library_units import (
 from netra_build.plan.units import Unit, share_code
 
 RECIPES = "recipes"
+RELEASE, REPORT_OF = "release", "report "
+"""Kind of the request for a package; what that for a page of a product begins with."""
 
 
 @dataclass(frozen=True)
@@ -244,25 +246,26 @@ def numerics_graph(
     return pipeline.numerics_graph(_all_units(library, locked, tactic), seeds)
 
 
+PLANS: dict[str, Callable[..., Graph]] = {
+    "recipe": objects_graph,
+    "tactic": tactic_graph,
+    "equivalence": equivalence_graph,
+    "checks": checks_graph,
+    "numerics": numerics_graph,
+}
+"""What plans each kind of request but an engine's."""
+
+
 def asked_graph(library: Library, what: str, asked: str | None, options: Any) -> Graph:
-    """Return the graph of a recorded request: the kind of product, its name, and its options.
+    """Return the graph of a request: the kind of product, its name if it has one, its options.
 
     Raises ``BadInput`` for an unknown kind, and what the graph's own function raises.
     """
     if what == "engine" and asked is not None:
-        return engine_graph(library, EngineRequest(recipe=asked, **options))
-    if what == "recipe" and asked is not None:
-        return objects_graph(library, asked, **options)
-    if what == "tactic" and asked is not None:
-        return tactic_graph(library, asked, **options)
-    of_all: dict[str, Callable[..., Graph]] = {
-        "equivalence": equivalence_graph,
-        "checks": checks_graph,
-        "numerics": numerics_graph,
-    }
-    if what not in of_all:
+        return engine_graph(library, EngineRequest(asked, **options))
+    if what not in PLANS:
         raise BadInput(f'unknown kind of request "{what}"', location="requests")
-    return of_all[what](library, **options)
+    return PLANS[what](library, *([] if asked is None else [asked]), **options)
 
 
 def _all_units(library: Library, locked: bool, asked: str | None) -> list[Unit]:

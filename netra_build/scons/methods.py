@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
 from inspect import signature
 from os.path import normpath
 from pathlib import Path
@@ -26,14 +25,14 @@ from netra_build.formats.vocabulary import CODE_OBJECTS, ENGINE
 from netra_build.scons.context import BuildContext
 from netra_build.scons.nodes import declare_graph, made_in_two_ways
 
-ENGINE_OPTIONS = {"profile", "golden_root", "locked", "allow_experimental", "debug"}
 SHARED_OPTIONS = {"out", "library_root"}
 """What every builder takes."""
-PRODUCTS = {ENGINE: "engines", CODE_OBJECTS: "recipes"}
-"""Kind of what a release packs to the folder below the build folder that it is made in."""
+RELEASE_OPTIONS = {"kind", "version", "profile", "golden_root", "key", "oci"}
+PRODUCTS = {ENGINE: "engine", CODE_OBJECTS: "recipe"}
+"""What a release packs and a report shows, by their ``kind``."""
+FOLDERS = {"engine": "engines", "recipe": "recipes", "tactic": "tactics"}
+"""Kind of product to the folder below the build folder that it is made in."""
 DIST, REPORTS = "dist", "reports"
-REPORT_OF = {ENGINE: "report engine", CODE_OBJECTS: "report recipe"}
-"""How the request of a report is recorded."""
 _ASKED_FOR: list[Execution] = []
 """All that the SConstruct has asked for, in whatever environment: folders are shared by all."""
 
@@ -42,30 +41,18 @@ def netra_engine(env: Any, recipe: str, **options: Any) -> list[Any]:
     """Declare an engine; return its nodes, the seal last.
 
     ``recipe`` is a name, a file of ours, or a published model description (JSON) with ``profile``.
-    Options: ``out``, ``profile``, ``golden_root``, ``locked``, ``library_root``, ``debug`` (code
-    objects with line tables as well), and for a model description ``allow_experimental``.
     """
-
-    def plan(library: Library, **given: Any) -> Graph:
-        return requests.engine_graph(library, requests.EngineRequest(recipe=recipe, **given))
-
-    return _declare(env, plan, "engines", options, ("engine", recipe))
+    return _declare(env, "engine", recipe, options)
 
 
 def netra_recipe(env: Any, recipe: str, **options: Any) -> list[Any]:
-    """Declare the code objects of ``recipe``: a name, a file of ours, or a published JSON recipe.
-
-    Options: ``out``, ``locked``, ``library_root``, ``debug``, ``allow_unlocked`` (published recipes
-    only).
-    """
-    plan = partial(requests.objects_graph, asked=recipe)
-    return _declare(env, plan, "recipes", options, ("recipe", recipe))
+    """Declare code objects; ``recipe`` is a name, a file of ours or a published JSON recipe."""
+    return _declare(env, "recipe", recipe, options)
 
 
 def netra_tactic(env: Any, tactic: str, **options: Any) -> list[Any]:
-    """Declare build, proof and check of one tactic id. Options: ``out``, ``locked``, ``debug``."""
-    plan = partial(requests.tactic_graph, asked=tactic)
-    return _declare(env, plan, "tactics", options, ("tactic", tactic))
+    """Declare build, proof and check of one tactic id."""
+    return _declare(env, "tactic", tactic, options)
 
 
 def netra_release(
@@ -73,70 +60,38 @@ def netra_release(
 ) -> list[Any]:
     """Declare the package of a recipe's product; return its nodes, the archive last.
 
-    ``kind`` is ``engine`` or ``code_objects``. Options: ``out`` (folder of the archive, default
-    ``dist``), ``key`` (file of an Ed25519 key to sign with), ``profile``, ``golden_root``,
-    ``library_root``, ``oci`` (True: the OCI layout too). The product goes where it always does.
+    ``out`` is the folder of the archive. The product goes where it always does.
     """
-    from netra_build.releasing import ReleaseRequest, plan_release  # late: few builds release
-
-    _refuse_unknown_kind(kind)
     folders = {Root.DIST: Path(options.pop("out", None) or DIST)}
     if options.get("key"):
         folders[Root.KEY] = Path(options["key"]).parent
-
-    def plan(
-        library: Library,
-        kind: str = ENGINE,
-        version: str = __version__,
-        profile: str | None = None,
-        golden_root: str | None = None,
-        key: str | None = None,
-        oci: bool = False,
-    ) -> Graph:
-        request = ReleaseRequest(recipe, kind, version, profile, golden_root, key, is_oci=oci)
-        return plan_release(library, request)
-
-    given = {**options, "kind": kind, "version": version}
-    return _declare(env, plan, PRODUCTS[kind], given, ("release", recipe), folders)
+    given, product = {**options, "kind": kind, "version": version}, _product_of(kind)
+    return _declare(env, requests.RELEASE, recipe, given, product, folders)
 
 
 def netra_report(env: Any, recipe: str, kind: str = ENGINE, **options: Any) -> list[Any]:
     """Declare the page that shows a recipe's product; return its nodes, the page last.
 
-    ``kind`` is ``engine`` or ``code_objects``. Options: ``out`` (folder of the page, default
-    ``reports`` below the build folder), and those of the product.
+    ``out`` is the folder of the page; the other options are those of the product.
     """
-    from netra_build.releasing import plan_report
-
-    _refuse_unknown_kind(kind)
+    product = _product_of(kind)
     folder = options.pop("out", None) or f"{env['NETRA_BUILD']}/{REPORTS}"
-
-    def of_engine(library: Library, **given: Any) -> Graph:
-        request = requests.EngineRequest(recipe=recipe, **given)
-        return plan_report(library, requests.engine_graph(library, request))
-
-    def of_objects(library: Library, locked: bool = False) -> Graph:
-        return plan_report(library, requests.objects_graph(library, recipe, locked=locked))
-
-    plan = of_engine if kind == ENGINE else of_objects
-    asked = REPORT_OF[kind], recipe
-    return _declare(env, plan, PRODUCTS[kind], options, asked, {Root.DIST: Path(folder)})
+    return _declare(env, requests.REPORT_OF + product, recipe, options, product, {Root.DIST: Path(folder)})
 
 
 def netra_equivalence(env: Any, **options: Any) -> list[Any]:
     """Declare the comparison of every specialization with its golden source."""
-    return _declare(env, requests.equivalence_graph, "", options, ("equivalence", None))
+    return _declare(env, "equivalence", None, options)
 
 
 def netra_checks(env: Any, **options: Any) -> list[Any]:
     """Declare the static checks of every specialization; reports in ``checks/``."""
-    return _declare(env, requests.checks_graph, "", options, ("checks", None))
+    return _declare(env, "checks", None, options)
 
 
 def netra_numerics(env: Any, seeds: Sequence[int], **options: Any) -> list[Any]:
     """Declare the simulation of every specialization with these seeds."""
-    options["seeds"] = list(seeds)
-    return _declare(env, requests.numerics_graph, "", options, ("numerics", None))
+    return _declare(env, "numerics", None, {**options, "seeds": list(seeds)})
 
 
 BUILDERS: dict[str, Callable[..., list[Any]]] = {
@@ -153,26 +108,27 @@ BUILDERS: dict[str, Callable[..., list[Any]]] = {
 
 def _declare(
     env: Any,
-    plan: Callable[..., Graph],
-    kind: str,
+    what: str,
+    asked: str | None,
     options: dict[str, Any],
-    asked: tuple[str, str | None],
+    product: str = "",
     folders: Mapping[Root, Path] | None = None,
 ) -> list[Any]:
     """Plan, then declare nodes; an error of ours becomes a ``UserError`` for any SConstruct.
 
-    The product goes to ``out``, else to a folder of its name below the build folder's ``kind``;
-    ``folders`` are further roots. ``asked``, the kind of thing and its name, is recorded with the
-    options, so that it can be planned again without SCons.
+    The product goes to ``out``, else to a folder of its name below that of its kind, ``product`` or
+    ``what``; ``folders`` are further roots. ``what`` and ``asked``, the kind of thing and its name,
+    are recorded with the options, so that it can be planned again without SCons.
     """
     out, root = options.pop("out", None), options.pop("library_root", None)
+    kind = FOLDERS.get(product or what)
     try:
         _refuse_other_folder(env)
-        _refuse_unknown(plan, options)
+        _refuse_unknown(what, options)
         context: BuildContext = env["NETRA_CONTEXT"]
         library = context.library(env, root)
         with collector_paused():
-            graph = plan(library, **options)
+            graph = _plan(what)(library, what, asked, options)
         build = env["NETRA_BUILD"]
         folder = normpath(out) if out else (f"{build}/{kind}/{graph.name}" if kind else build)
         given = {Root.OUT: Path(folder), **(folders or {})}
@@ -188,8 +144,8 @@ def _declare(
         _refuse_replacing(execution, context.record(env))
         context.executions.append(execution)
         _ASKED_FOR.append(execution)
-        request = _request(env, execution, asked, options)
-        context.run_record(env).ask(f"{asked[0]} {folder}", request)
+        request = _request(env, execution, what, asked, options)
+        context.run_record(env).ask(f"{what} {folder}", request)
         context.notes += [f"{graph.name}: {note}" for note in graph.notes]
         return declare_graph(env, execution)
     except NetraError as error:
@@ -197,14 +153,14 @@ def _declare(
 
 
 def _request(
-    env: Any, execution: Execution, asked: tuple[str, str | None], options: dict[str, Any]
+    env: Any, execution: Execution, what: str, asked: str | None, options: dict[str, Any]
 ) -> Json:
     """Return a request in the form in which it is recorded."""
     paths = execution.folders.paths
     return {
         "graph": execution.graph.name,
-        "what": asked[0],
-        "asked": asked[1],
+        "what": what,
+        "asked": asked,
         "options": {name: _plain(value) for name, value in options.items()},
         "folders": {root.value: str(path) for root, path in paths.items()},
         "build": str(env["NETRA_BUILD"]),
@@ -228,17 +184,19 @@ def _refuse_other_folder(env: Any) -> None:
         )
 
 
-def _refuse_unknown(plan: Callable[..., Graph], options: Mapping[str, Any]) -> None:
+def _refuse_unknown(what: str, options: Mapping[str, Any]) -> None:
     """Refuse an option that the builder does not know, naming the nearest one it does."""
-    known = known_options(plan)
+    known = known_options(what)
     for name in options:
         if name not in known:
             raise _unknown("option", name, known | SHARED_OPTIONS)
 
 
-def _refuse_unknown_kind(kind: str) -> None:
+def _product_of(kind: str) -> str:
+    """Return the kind of request for what a release packs or a report shows."""
     if kind not in PRODUCTS:
         raise NetraUserError(_unknown("kind", kind, PRODUCTS))
+    return PRODUCTS[kind]
 
 
 def _unknown(what: str, name: object, known: Iterable[str]) -> BadInput:
@@ -246,12 +204,23 @@ def _unknown(what: str, name: object, known: Iterable[str]) -> BadInput:
     return BadInput(f'unknown {what} "{name}"', location="SConstruct", hint=hint)
 
 
-def known_options(plan: Callable[..., Graph]) -> set[str]:
-    """Return the options of a plan: what it takes that the builder has not bound already."""
-    bound = plan.keywords.keys() if isinstance(plan, partial) else ()
-    known = signature(plan).parameters.keys() - bound
-    further = ENGINE_OPTIONS if "given" in known else set()
-    return (known | further) - {"library", "given"}
+def _plan(what: str) -> Callable[..., Graph]:
+    """Return what plans a kind of request; few builds release anything."""
+    if what != requests.RELEASE and not what.startswith(requests.REPORT_OF):
+        return requests.asked_graph
+    from netra_build.releasing import planned
+
+    return planned
+
+
+def known_options(what: str) -> set[str]:
+    """Return the options of a kind of request: what plans it takes them by name."""
+    if what == requests.RELEASE:
+        return RELEASE_OPTIONS
+    if what == requests.REPORT_OF + PRODUCTS[CODE_OBJECTS]:
+        return {"locked"}
+    plan = requests.PLANS.get(what, requests.EngineRequest)
+    return {*signature(plan).parameters} - {"library", "asked", "recipe"}
 
 
 def _refuse_mixing(execution: Execution) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from netra_build.releasing import ReleaseRequest
 from netra_build.scons import methods, netra
 
 MANUAL = Path(__file__).resolve().parent.parent.parent / "docs/manual.md"
@@ -44,7 +45,7 @@ def env() -> Environment:
 def arguments_of(env: Environment, monkeypatch, name: str, kind: str) -> tuple[str, set[str]]:
     """Return what a builder takes by place, and all that it takes by name."""
     planned = []
-    monkeypatch.setattr(methods, "_declare", lambda env, plan, *rest: planned.append(plan))
+    monkeypatch.setattr(methods, "_declare", lambda env, what, *rest: planned.append(what))
     method = env["methods"][name]
     _, *first = [
         name
@@ -53,8 +54,8 @@ def arguments_of(env: Environment, monkeypatch, name: str, kind: str) -> tuple[s
     ]
     defaults = {n for n, p in signature(method).parameters.items() if p.default is not p.empty}
     method(env, *["1" for _ in first], **({"kind": kind} if kind else {}))
-    [plan] = planned
-    known = (methods.known_options(plan) | defaults) - {*first}
+    [what] = planned
+    known = (methods.known_options(what) | defaults) - {*first}
     return "".join(first), known
 
 
@@ -79,6 +80,9 @@ def test_every_argument_is_explained(section):
     assert methods.SHARED_OPTIONS == EVERYWHERE
 
 
-def test_what_a_builder_has_bound_is_no_option():
-    plan = methods.partial(lambda library, *, asked, locked=False: None, asked="x")
-    assert methods.known_options(plan) == {"locked"}
+def test_a_recorded_release_can_be_planned_again():
+    assert {*signature(ReleaseRequest).parameters} >= methods.RELEASE_OPTIONS
+
+
+def test_what_a_builder_takes_by_place_is_no_option():
+    assert methods.known_options("checks") == {"locked", "tactic"}

@@ -11,7 +11,7 @@ from typing import Any
 
 from netra_build.build.freshness.freshness import FILE_NAME as OUTPUTS_NAME
 from netra_build.build.freshness.freshness import Freshness, OutputRecord
-from netra_build.build.graph.actions import Graph, Root
+from netra_build.build.graph.actions import Root
 from netra_build.build.record.run_record import FILE_NAME, RunRecord
 from netra_build.build.run.execution import Execution, Folders
 from netra_build.cli.options import Command
@@ -19,16 +19,12 @@ from netra_build.cli.places import toolchain_at
 from netra_build.core.canonical_json import pretty_bytes
 from netra_build.core.disk import RealDisk, work_in
 from netra_build.core.errors import BadInput, DamagedStore, NetraError, nearest_hint
-from netra_build.formats.library import Library, open_library
+from netra_build.formats.library import open_library
 from netra_build.inspect.upcoming import GraphView, graph_view, upcoming
 from netra_build.inspect.why import answers, why_document
-from netra_build.releasing import ReleaseRequest, plan_release, plan_report
-from netra_build.requests import asked_graph
+from netra_build.releasing import planned
 
 WORK = "work"
-RELEASE, REPORT = "release", "report "
-"""The recorded kinds of requests for a package and for a page."""
-
 NEEDED = {Root.SOURCE, Root.WORK, Root.OUT}
 
 
@@ -55,17 +51,10 @@ class Asked:
         library = open_library(RealDisk(), paths[Root.SOURCE], ())
         tools = toolchain_at(self.toolchain, Path("."))
         try:
-            graph = self._graph(library)
+            graph = planned(library, self.what, self.asked, self.options)
         except TypeError:  # an option that no longer exists
             raise _of_another_form(record.path) from None
         return Execution(graph, Folders(paths), RealDisk(), tools, runs=record)
-
-    def _graph(self, library: Library) -> Graph:
-        if self.what == RELEASE and self.asked is not None:
-            return plan_release(library, ReleaseRequest(recipe=self.asked, **self.options))
-        is_report = self.what.startswith(REPORT)
-        graph = asked_graph(library, self.what.removeprefix(REPORT), self.asked, self.options)
-        return plan_report(library, graph) if is_report else graph
 
 
 class Recorded:

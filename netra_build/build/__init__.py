@@ -11,7 +11,7 @@ In reading order:
 ``freshness/``  whether files are what was recorded: one file, one action, a whole request
 ``run/``        the one executor: decide, restore or make, write, log; the workers beside it
 ``cache/``      the store: outputs by action digest, and traces of whole requests
-``record/``     what was run last, why and for how long; the tally of this build
+``record/``     what was run last, why and for how long
 
 Nothing here knows of GPUs, of SCons or of the command line: the fronts declare graphs and call
 ``run/executor.py``. It imports ``core`` alone. Start with ``graph/actions.py``, then read

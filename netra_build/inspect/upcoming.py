@@ -8,10 +8,9 @@ from enum import StrEnum
 
 from netra_build.build.digests.action_digest import shown_digest
 from netra_build.build.freshness.freshness import Freshness
-from netra_build.build.graph.actions import Action, Place
+from netra_build.build.graph.actions import Action, Paths, Place
 from netra_build.build.record.reasons import FORGOTTEN, Cause, Reason
 from netra_build.build.record.run_file import Entry
-from netra_build.build.record.tally import Paths
 from netra_build.build.run.execution import Execution
 from netra_build.core.canonical_json import Json
 from netra_build.core.digests import blake3_hex

@@ -12,11 +12,10 @@ from pathlib import PurePosixPath
 
 from netra_build.build.digests.action_digest import shown_digest
 from netra_build.build.freshness.freshness import Freshness
-from netra_build.build.graph.actions import Action, Root
+from netra_build.build.graph.actions import Action, Paths, Root
 from netra_build.build.record.reasons import Cause, Reason
 from netra_build.build.record.run_file import Entry
 from netra_build.build.record.run_record import RunRecord
-from netra_build.build.record.tally import Paths
 from netra_build.build.run.execution import Execution
 from netra_build.core.canonical_json import Json
 from netra_build.core.errors import BadInput, nearest_hint

@@ -25,8 +25,7 @@ from netra_build.build.freshness.input_trace import (
 from netra_build.build.graph.product import Product
 from netra_build.build.record.run_record import FILE_NAME as RUNS_NAME
 from netra_build.build.record.run_record import RunRecord
-from netra_build.build.record.tally import Tally
-from netra_build.build.run.execution import Execution
+from netra_build.build.run.execution import Execution, Tally
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput, NetraError
 from netra_build.core.stamps import Row, process_start_ns

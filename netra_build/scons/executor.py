@@ -17,10 +17,8 @@ import SCons.Script
 
 from netra_build.build.cache.store import Store
 from netra_build.build.freshness.freshness import Decision
-from netra_build.build.record.run_file import Line
-from netra_build.build.record.tally import Ending
-from netra_build.build.run.execution import ActionLog
-from netra_build.build.run.executor import Outcome, attempt, perform
+from netra_build.build.record.reasons import Ending
+from netra_build.build.run.executor import Outcome, attempt, logged, perform
 from netra_build.build.run.workers import GATE, Begin, NoWorker, WorkerPool, most_workers
 from netra_build.core.errors import NetraError
 from netra_build.scons.steps import Step
@@ -44,8 +42,6 @@ class Answer(NamedTuple):
 
     outcome: Outcome | None
     """What came of the action; None if the store does not have it."""
-    noted: Line | None
-    """What is to go on record of the run."""
     trouble: str
     """Why the store takes nothing more, if so."""
 
@@ -101,7 +97,7 @@ class StepExecutor:
         if workers is not None and step.decision is not None:
             task = Task(step.number, step.decision, only, store is not None)
             with suppress(NoWorker):
-                return self._by_worker(step, workers, task, store)
+                return logged(step.job(), lambda: self._by_worker(step, workers, task, store))
         with GATE.inside():
             return perform(step.job(), store, only)
 
@@ -109,14 +105,10 @@ class StepExecutor:
         self, step: Step, workers: WorkerPool, task: Task, store: Store | None
     ) -> Outcome | None:
         product = step.execution.product
-        with ActionLog(step.action, step.execution) as log:
-            begin = product.begin if product is not None else lambda: None
-            answer: Answer = workers.ask(task, begin)
-            if store is not None and answer.trouble:
-                store.trouble = store.trouble or answer.trouble
-            log.ending = answer.outcome.ending if answer.outcome is not None else None
-            if answer.noted is not None:
-                log.record_noted(answer.noted)
+        begin = product.begin if product is not None else lambda: None
+        answer: Answer = workers.ask(task, begin)
+        if store is not None and answer.trouble:
+            store.trouble = store.trouble or answer.trouble
         return answer.outcome
 
     def _workers_for(self, step: Step) -> WorkerPool | None:
@@ -157,8 +149,5 @@ class StepExecutor:
                 product.has_begun = True
 
         job = replace(step.job(), decision=task.decision)
-        outcome, pending = attempt(job, store, task.only, withdraw)
-        runs, noted = step.execution.runs, None
-        if outcome is not None and pending is not None and runs is not None:
-            noted = runs.noted(pending, outcome.written, outcome.ending)
-        return Answer(outcome, noted, store.trouble if store is not None else "")
+        outcome = attempt(job, store, task.only, withdraw)
+        return Answer(outcome, store.trouble if store is not None else "")

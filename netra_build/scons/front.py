@@ -16,7 +16,8 @@ import SCons.Script
 
 from netra_build.build.cache.store import store_place
 from netra_build.build.freshness.finished import trust_noted
-from netra_build.build.record.tally import Tally, progress_line
+from netra_build.build.record.reasons import Ending
+from netra_build.build.run.execution import Tally
 from netra_build.core.errors import EXIT_BAD_INPUT, NetraError
 from netra_build.scons.command_line import declare_asked, flag, read_variables
 from netra_build.scons.context import BuildContext
@@ -115,6 +116,44 @@ def exit_status(failure: Any) -> int:
 def _settled(context: BuildContext) -> list[Step]:
     """Return what SCons has found to be up to date."""
     return [step for step in context.steps if step.node.get_state() == SCons.Node.up_to_date]
+
+
+LONGEST_SUBJECT = 48
+
+
+def progress_line(tally: Tally, settled: int, total: int, seconds: float, width: int) -> str:
+    """Return the line, cut to ``width`` characters.
+
+    ``settled`` actions of ``total`` had nothing to do; the build has taken ``seconds`` so far.
+    """
+    ran, restored = tally.count(Ending.RAN), tally.count(Ending.RESTORED)
+    worked = ran + restored
+    done = min(worked + settled, total)
+    parts = [f"[{done}/{total}]"]
+    running = tally.running()
+    if running:
+        more = f" and {len(running) - 1} more" if len(running) > 1 else ""
+        parts.append(f"{_shortened(running[0])}{more}")
+    if restored:
+        parts.append(f"restored {restored}")
+    if worked and done < total:
+        parts.append(f"about {duration_text(seconds / worked * (total - done))} left")
+    return "  ".join(parts)[:width]
+
+
+def duration_text(seconds: float) -> str:
+    """Return a duration in words of one size, for example ``4 s``, ``2 min 5 s``."""
+    whole = max(1, round(seconds))
+    if whole < 60:
+        return f"{whole} s"
+    minutes, rest = divmod(whole, 60)
+    return f"{minutes} min {rest} s" if rest else f"{minutes} min"
+
+
+def _shortened(line: str) -> str:
+    """Return label and subject of a build line; what it makes would not fit."""
+    text = " ".join(line.split(" -> ")[0].split())
+    return text if len(text) <= LONGEST_SUBJECT else text[: LONGEST_SUBJECT - 3] + "..."
 
 
 ERASE = "\r\x1b[K"

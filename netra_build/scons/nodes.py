@@ -12,8 +12,7 @@ import SCons.Util
 from SCons.Action import Action as SConsAction
 
 from netra_build.build.freshness.input_trace import absolute
-from netra_build.build.graph.actions import Action, Place, Root
-from netra_build.build.record.tally import Paths
+from netra_build.build.graph.actions import Action, Paths, Place, Root
 from netra_build.build.run.execution import Execution
 from netra_build.core.canonical_json import canonical_text
 from netra_build.core.errors import BadInput, NetraError

@@ -29,7 +29,7 @@ from netra_build.build.freshness.input_trace import (
 )
 from netra_build.build.freshness.up_to_date import request_key
 from netra_build.build.graph.product import Product
-from netra_build.build.record.tally import Ending
+from netra_build.build.record.reasons import Ending
 from netra_build.core.canonical_json import Json, plain_canonical_bytes
 from netra_build.core.digests import blake3_hex
 from netra_build.core.disk import RealDisk

@@ -19,9 +19,8 @@ import SCons.Node.FS
 import SCons.Util
 
 from netra_build.build.freshness.freshness import Decision, Freshness
-from netra_build.build.graph.actions import Action
+from netra_build.build.graph.actions import Action, Paths
 from netra_build.build.record.reasons import FORGOTTEN, Cause, Reason
-from netra_build.build.record.tally import Paths
 from netra_build.build.run.execution import Execution
 from netra_build.build.run.executor import Job, Outcome
 from netra_build.core.digests import blake3_hex

@@ -6,8 +6,15 @@ import io
 
 import pytest
 
-from netra_build.build.record.tally import Ending, Tally, duration_text, progress_line
-from netra_build.scons.front import ClearingStream, LiveLine, can_be_redrawn
+from netra_build.build.record.reasons import Ending
+from netra_build.build.run.execution import Tally
+from netra_build.scons.front import (
+    ClearingStream,
+    LiveLine,
+    can_be_redrawn,
+    duration_text,
+    progress_line,
+)
 
 
 def tally_of(ran: int = 0, restored: int = 0, running: tuple[str, ...] = ()) -> Tally:

@@ -9,8 +9,8 @@ from workshop import entries
 
 from netra_build.build.digests.action_digest import Ingredients
 from netra_build.build.graph.actions import Place, Root, Stage
+from netra_build.build.record.reasons import Ending
 from netra_build.build.record.run_record import Pending, RunRecord
-from netra_build.build.record.tally import Ending
 from netra_build.core.disk import RealDisk
 
 STAGE = Stage("work", "WORK", "netra_build.core.errors", lambda i, p, t: {})
@@ -33,7 +33,7 @@ def path(tmp_path: Path) -> Path:
         places = {f"role{index}": Place(Root.OUT, name) for index, name in enumerate(outputs)}
         action = STAGE.apply("subject", {}, places)
         pending = Pending(action, graph, tuple(outputs), EMPTY, (), 0.0)
-        record.done(pending, dict.fromkeys(outputs, "1" * 64), Ending.RAN)
+        record.note(record.noted(pending, dict.fromkeys(outputs, "1" * 64), Ending.RAN), {}, {})
     record.save()
     return record.path
 
@@ -62,11 +62,8 @@ def test_a_restore_is_no_build(path: Path) -> None:
     record.save()
     record = RunRecord(path, RealDisk(), clock=lambda: 0.0)
     action = STAGE.apply("subject", {}, {"made": Place(Root.OUT, "x")})
-    record.done(
-        Pending(action, "g", ("build/out/x",), EMPTY, (), 0.0),
-        {"build/out/x": "1" * 64},
-        Ending.RAN,
-    )
+    pending = Pending(action, "g", ("build/out/x",), EMPTY, (), 0.0)
+    record.note(record.noted(pending, {"build/out/x": "1" * 64}, Ending.RAN), {}, {})
     entry = record.entry("build/out/x")
     assert entry is not None
     assert entry.last == 2

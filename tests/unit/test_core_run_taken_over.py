@@ -11,7 +11,7 @@ from workshop import entries
 from netra_build.build.graph.actions import Action, Graph, Place, Root, Stage
 from netra_build.build.record.reasons import Cause
 from netra_build.build.record.run_record import RunRecord
-from netra_build.build.run.execution import Execution, Folders, pending_run
+from netra_build.build.run.execution import Execution, Folders
 from netra_build.build.run.executor import run_action
 from netra_build.core.disk import RealDisk
 
@@ -49,9 +49,9 @@ def folder(tmp_path: Path) -> Path:
 
 def causes(made: Action, within: Execution) -> list[tuple[Cause, str]]:
     """Return cause and subject of all reasons of an action."""
-    pending = pending_run(made, within, {})
-    assert pending is not None
-    return [(reason.cause, reason.name) for reason in pending.reasons]
+    assert within.decider is not None
+    reasons = within.decider.begin(made, {}).reasons
+    return [(reason.cause, reason.name) for reason in reasons]
 
 
 def test_reasons_are_those_of_the_record_when_the_build_began(folder: Path) -> None:

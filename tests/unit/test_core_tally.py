@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from netra_build.build.record.tally import Counts, Ending, Tally
+from netra_build.build.record.reasons import Ending
+from netra_build.build.run.execution import Counts, Tally
 
 UNIT, OBJECT, HSACO = ("unit.s",), ("unit.o",), ("kernel.hsaco", "kernel.text")
 REPORT, OTHER = ("report",), ("other",)

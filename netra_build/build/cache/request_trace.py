@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 from netra_build.build.cache.contents import TRACE, TRACE_FORMAT
 from netra_build.build.cache.store import Store
 from netra_build.build.freshness.input_trace import InputTrace, RecordingDisk, absolute
+from netra_build.build.graph.actions import Paths
 from netra_build.build.graph.product import Product
-from netra_build.build.record.tally import Paths
 from netra_build.core.canonical_json import Json, parse_object, plain_canonical_bytes, plain_text
 from netra_build.core.digests import blake3_hex
 from netra_build.core.disk import RealDisk, confined_path

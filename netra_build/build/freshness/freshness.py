@@ -20,8 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from netra_build.build.digests.action_digest import action_digest
-from netra_build.build.graph.actions import Action
-from netra_build.build.record.tally import Paths
+from netra_build.build.graph.actions import Action, Paths
 from netra_build.core.digests import blake3_hex, sha256_hex
 from netra_build.core.disk import Disk
 from netra_build.core.errors import BadInput, NetraError

@@ -17,6 +17,8 @@ from netra_build.core.canonical_json import Json
 from netra_build.core.disk import relative_name
 from netra_build.core.errors import NetraError
 
+Paths = tuple[str, ...]
+"""The files of one action, in the order of its roles; its outputs name it."""
 Inputs = Mapping[str, bytes]
 Parameters = Mapping[str, Json]
 Outputs = Mapping[str, bytes]

@@ -1,4 +1,4 @@
-"""How every action was run last, and how the actions of this build end.
+"""How every action was run last, and why.
 
 The record of runs is what reasons are made of: it says from which inputs, parameters, code and
 tools an action was run last, why, and for how long. It lies beside the work files of a build
@@ -11,9 +11,7 @@ In reading order:
 - ``run_file``: an ``Entry``, and the record on disk. A build that runs one action of thousands
   reads the heads of all entries and the rest of one.
 - ``reasons``: why an action ran: a closed set of causes, each with its words, and the differences
-  between two sets of ingredients.
-- ``tally``: how many actions ran, were restored, were cut off or were up to date; the closing line
-  and the line that says how far a build is.
+  between two sets of ingredients; how an action ended.
 
 Imports: actions (``build/graph``), what they depend on (``build/digests``) and ``core``. Who
 carries out actions (``build/run``, ``scons``) and who explains them (``inspect/why``) import this

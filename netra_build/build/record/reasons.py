@@ -1,4 +1,4 @@
-"""Why an action runs: a closed set of causes, each with its exact words.
+"""Why an action runs, a closed set of causes, each with its exact words; and how it ended.
 
 A reason is made where the decision is made, by comparing what an action would be made from now
 with what it was made from last time.
@@ -55,6 +55,14 @@ class Cause(StrEnum):
     )
     ALWAYS = "always", "asked to run always"
     FORGOTTEN = "forgotten", "the build tool lost its own record of it"
+
+
+class Ending(StrEnum):
+    """How an action ended that had something to do."""
+
+    RAN = "ran"
+    RESTORED = "restored"
+    FAILED = "failed"
 
 
 class Reason(NamedTuple):

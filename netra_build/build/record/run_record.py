@@ -16,8 +16,8 @@ from time import perf_counter
 from typing import Any
 
 from netra_build.build.digests.action_digest import Ingredients
-from netra_build.build.graph.actions import Action
-from netra_build.build.record.reasons import Reason
+from netra_build.build.graph.actions import Action, Paths
+from netra_build.build.record.reasons import Ending, Reason
 from netra_build.build.record.run_file import (
     Entry,
     Line,
@@ -28,7 +28,6 @@ from netra_build.build.record.run_file import (
     read_state,
     state_bytes,
 )
-from netra_build.build.record.tally import Ending, Paths
 from netra_build.core.canonical_json import Json
 from netra_build.core.disk import Disk
 from netra_build.core.errors import BadInput
@@ -125,13 +124,11 @@ class RunRecord:
         """Share no lock with the process that this one is a copy of."""
         self._lock = threading.RLock()
 
-    def done(self, pending: Pending, digests: Mapping[str, str], how: Ending) -> None:
-        """Record a run that succeeded; ``digests`` are the BLAKE3 of its outputs by path."""
-        made_from = pending.ingredients
-        self.note(self.noted(pending, digests, how), made_from.code, made_from.tools)
-
     def noted(self, pending: Pending, digests: Mapping[str, str], how: Ending) -> Line:
-        """Return what ``done`` would record, for the process that this one is a copy of."""
+        """Return what to record of a run that succeeded, here or in the process of a build.
+
+        ``digests`` are the BLAKE3 of its outputs by path.
+        """
         ms = round((self.clock() - pending.began) * 1000, 2)
         with self._lock:
             build = self._state.builds + 1

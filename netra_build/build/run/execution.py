@@ -1,11 +1,15 @@
-"""What running the actions of a graph takes: why each runs, and what is logged of it.
+"""What running the actions of a graph takes: why each runs, and how many ended in which way.
 
 The reasons are read off the files as they are, so they are asked for before anything is written:
 what an action would be made from now, beside its last run.
+
+An action *ran*, was *restored* from a store, was *cut off* (something before it was made anew, but
+with the same bytes as before, so that it had nothing to do), or was *up to date* from the start.
 """
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,12 +18,11 @@ from typing import Any
 
 from netra_build.build.digests.action_digest import Ingredients, ingredients_of, shown_digest
 from netra_build.build.digests.code_digest import code_parts
-from netra_build.build.graph.actions import Action, Graph, Place, Root
+from netra_build.build.graph.actions import Action, Graph, Paths, Place, Root
 from netra_build.build.graph.product import Product
-from netra_build.build.record.reasons import FORGOTTEN, Cause, Reason, differences
+from netra_build.build.record.reasons import FORGOTTEN, Cause, Ending, Reason, differences
 from netra_build.build.record.run_file import Entry, Line
 from netra_build.build.record.run_record import Pending, RunRecord
-from netra_build.build.record.tally import Ending, Paths, Tally
 from netra_build.core.digests import blake3_hex
 from netra_build.core.disk import Disk
 
@@ -28,17 +31,14 @@ class Decider:
     """Gives the reasons of the actions of one graph, by the record of their last runs."""
 
     def __init__(self, record: RunRecord, execution: Execution) -> None:
-        self.record = record
-        self.disk, self.folders = execution.disk, execution.folders
-        self._graph, self._tools = execution.graph, execution.tools
-        self._identity: Mapping[str, str] | None = None
+        self.record, self.execution, self.folders = record, execution, execution.folders
         self._former_paths: dict[str, str] = {}
 
+    @cached_property
     def identity(self) -> Mapping[str, str]:
-        """Return the identity of the tools, asked for once: asking stats all their libraries."""
-        if self._identity is None:
-            self._identity = self._tools.identity()
-        return self._identity
+        """The identity of the tools, asked for once: asking stats all their libraries."""
+        found: Mapping[str, str] = self.execution.tools.identity()
+        return found
 
     def entry(self, outputs: Paths) -> Entry | None:
         """Return the entry of the action that makes ``outputs``, if one of them is known."""
@@ -53,11 +53,12 @@ class Decider:
         record = self.record
         if any(map(record.knows, outputs)):
             return False
-        return record.has_predecessors(self._graph.name, action.stage.name, action.subject)
+        name = self.execution.graph.name
+        return record.has_predecessors(name, action.stage.name, action.subject)
 
     def ingredients(self, action: Action, digest_of: Callable[[str, Place], str]) -> Ingredients:
         """Return what an action is made from; ``digest_of`` tells the BLAKE3 of an input."""
-        return ingredients_of(action, self.folders.name, digest_of, self.identity)
+        return ingredients_of(action, self.folders.name, digest_of, lambda: self.identity)
 
     def reasons(self, action: Action, ingredients: Ingredients) -> tuple[Reason, ...]:
         """Return why ``action`` has to run; nothing when it has not."""
@@ -74,7 +75,7 @@ class Decider:
     def _first_reasons(
         self, action: Action, outputs: Paths, ingredients: Ingredients
     ) -> tuple[Reason, ...]:
-        if any(map(self.disk.is_file, outputs)):
+        if any(map(self.execution.disk.is_file, outputs)):
             return (Reason(Cause.NO_RECORD),)
         former = self._former(action, ingredients)
         if former is None:
@@ -90,8 +91,9 @@ class Decider:
         Of several the one that took the former names of its inputs, then the one that ran last,
         then the one whose parameters differ least.
         """
-        known = self.record.predecessors(self._graph.name, action.stage.name, action.subject)
-        made = self._graph.producers if known else ()
+        graph = self.execution.graph
+        known = self.record.predecessors(graph.name, action.stage.name, action.subject)
+        made = graph.producers if known else ()
         declared = frozenset(map(self.folders.name, made))
         gone = [entry for entry in known if declared.isdisjoint(entry.paths)]
         return min(gone, key=lambda entry: self._distance(entry, ingredients), default=None)
@@ -109,18 +111,48 @@ class Decider:
 
     def _output_reasons(self, entry: Entry, action: Action, outputs: Paths) -> list[Reason]:
         names = {path: place.name for path, (_, place) in zip(outputs, action.outputs, strict=True)}
-        known = {output.path: output for output in entry.outputs.values()}
+        known, disk = {one.path: one for one in entry.outputs.values()}, self.execution.disk
         dropped = sorted(set(known) - set(names))
         found = [Reason(Cause.OUTPUT_DROPPED, known[path].name) for path in dropped]
         for path, name in names.items():
             if path not in known:
                 found.append(Reason(Cause.OUTPUT_ADDED, name))
-            elif not self.disk.is_file(path):
+            elif not disk.is_file(path):
                 found.append(Reason(Cause.OUTPUT_MISSING, name))
-            elif (digest := blake3_hex(self.disk.read_bytes(path))) != known[path].digest:
+            elif (digest := blake3_hex(disk.read_bytes(path))) != known[path].digest:
                 digests = shown_digest(known[path].digest), shown_digest(digest)
                 found.append(Reason(Cause.OUTPUT_ALTERED, name, *digests))
         return found
+
+    def begin(
+        self, action: Action, input_digests: Mapping[str, str], otherwise: Reason = FORGOTTEN
+    ) -> Pending:
+        """Return what is to be recorded of a run that begins now, its reasons with it.
+
+        ``otherwise`` is why the action runs if there is no other reason.
+        """
+        began, outputs = self.record.clock(), self.folders.names(action.outputs)
+        made_from = self.ingredients(action, lambda role, _: input_digests[role])
+        found = [self._of_seal(reason, action) for reason in self.reasons(action, made_from)]
+        name = self.execution.graph.name
+        return Pending(action, name, outputs, made_from, tuple(found) or (otherwise,), began)
+
+    def _of_seal(self, reason: Reason, action: Action) -> Reason:
+        """Return what a reason is in truth if it is of a seal that this build has withdrawn."""
+        product = self.execution.product
+        if product is None or not product.has_begun:
+            return reason
+        if reason == Reason(Cause.OUTPUT_MISSING, product.seal):
+            return Reason(Cause.SEAL_WITHDRAWN, product.seal)
+        is_seal = any(place == self.execution.graph.seal for _, place in action.outputs)
+        if is_seal and product.has_withdrawn and reason.cause is Cause.FIRST_BUILD:
+            return Reason(Cause.NO_RECORD)
+        return reason
+
+    def note(self, action: Action, noted: Line) -> None:
+        """Record what was noted of a run, perhaps by a copy of this process that carried it out."""
+        tools = self.identity if action.stage.uses_tools else {}
+        self.record.note(noted, code_parts(action.stage.module), tools)
 
 
 @dataclass(frozen=True)
@@ -147,6 +179,73 @@ class Folders:
         return tuple([prefixes[place.root] + place.name for _, place in roles])
 
 
+@dataclass(frozen=True)
+class Counts:
+    """How many actions ended in which way."""
+
+    ran: int = 0
+    cut_off: int = 0
+    restored: int = 0
+    up_to_date: int = 0
+
+    def line(self, seconds: float) -> str:
+        """Return the closing line of a build that took ``seconds``."""
+        return (
+            f"netra: ran {self.ran}, cut off {self.cut_off}, restored {self.restored}, "
+            f"up to date {self.up_to_date} in {seconds:.1f} s"
+        )
+
+
+class Tally:
+    """Counts the actions of one build; safe to use from several threads.
+
+    Whoever executes an action calls ``begin`` and, whatever happens, ``end``.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._running: dict[Paths, str] = {}
+        self._endings: dict[Paths, Ending] = {}
+
+    def begin(self, outputs: Paths, line: str) -> None:
+        """Note that the action that makes ``outputs`` is being executed; ``line`` describes it."""
+        with self._lock:
+            self._running[outputs] = line
+
+    def end(self, outputs: Paths, ending: Ending | None) -> None:
+        """Note how the action that makes ``outputs`` ended; None if it was not carried out."""
+        with self._lock:
+            self._running.pop(outputs, None)
+            if ending is not None:
+                self._endings[outputs] = ending
+
+    def running(self) -> tuple[str, ...]:
+        """Return what is being executed now, in the order in which it was begun."""
+        with self._lock:
+            return tuple(self._running.values())
+
+    def count(self, ending: Ending) -> int:
+        """Return how many actions have ended so."""
+        with self._lock:
+            return sum(one is ending for one in self._endings.values())
+
+    def counts(self, settled: Iterable[tuple[Paths, Paths]]) -> Counts:
+        """Sum up. ``settled`` are the outputs and inputs of what was found to have nothing to do.
+
+        They stand in an order in which each comes after what it needs.
+        """
+        with self._lock:
+            renewed = {path for outputs in self._endings for path in outputs}
+        up_to_date = cut_off = 0
+        for outputs, inputs in settled:
+            if renewed.isdisjoint(inputs):
+                up_to_date += 1
+            else:
+                cut_off += 1
+                renewed.update(outputs)
+        return Counts(self.count(Ending.RAN), cut_off, self.count(Ending.RESTORED), up_to_date)
+
+
 @dataclass(eq=False)
 class Execution:
     """All that running the actions of one graph takes."""
@@ -171,61 +270,3 @@ class Execution:
             self.product = Product(*made, is_alone=self.has_own_folder)
         if self.runs is not None:
             self.decider = Decider(self.runs, self)
-
-
-class ActionLog:
-    """The log of one action; open as a context. One whose ``ending`` nobody sets has failed."""
-
-    def __init__(self, action: Action, execution: Execution) -> None:
-        self.action = action
-        self.execution = execution
-        self.paths = execution.folders.names(action.outputs)
-        self.ending: Ending | None = Ending.FAILED
-        """How it ended; None if the store did not have it."""
-
-    def __enter__(self) -> ActionLog:
-        self.execution.tally.begin(self.paths, self.action.line())
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *raised: object) -> None:
-        self.execution.tally.end(self.paths, Ending.FAILED if kind is not None else self.ending)
-
-    def record_noted(self, noted: Line) -> None:
-        """Record what a copy of this process, which carried it out, has noted of the run."""
-        decider, stage = self.execution.decider, self.action.stage
-        if decider is not None:
-            tools = decider.identity() if stage.uses_tools else {}
-            decider.record.note(noted, code_parts(stage.module), tools)
-
-
-def pending_run(
-    action: Action,
-    execution: Execution,
-    input_digests: Mapping[str, str],
-    otherwise: Reason = FORGOTTEN,
-) -> Pending | None:
-    """Return what is to be recorded of a run that begins now, its reasons with it.
-
-    ``otherwise`` is why the action runs if there is no other reason. None without a record.
-    """
-    decider, paths = execution.decider, execution.folders.names(action.outputs)
-    if decider is None:
-        return None
-    began = decider.record.clock()
-    made_from = decider.ingredients(action, lambda role, _: input_digests[role])
-    found = decider.reasons(action, made_from)
-    reasons = tuple(_of_seal(reason, action, execution) for reason in found)
-    return Pending(action, execution.graph.name, paths, made_from, reasons or (otherwise,), began)
-
-
-def _of_seal(reason: Reason, action: Action, execution: Execution) -> Reason:
-    """Return what a reason is in truth if it is that of a seal that this build has withdrawn."""
-    product = execution.product
-    if product is None or not product.has_begun:
-        return reason
-    if reason == Reason(Cause.OUTPUT_MISSING, product.seal):
-        return Reason(Cause.SEAL_WITHDRAWN, product.seal)
-    is_seal = any(place == execution.graph.seal for _, place in action.outputs)
-    if is_seal and product.has_withdrawn and reason.cause is Cause.FIRST_BUILD:
-        return Reason(Cause.NO_RECORD)
-    return reason

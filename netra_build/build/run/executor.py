@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
@@ -17,10 +17,9 @@ from netra_build.build.cache.store import Store
 from netra_build.build.digests.action_digest import action_digest
 from netra_build.build.freshness.freshness import Decision
 from netra_build.build.graph.actions import Action, Graph, Outputs, Place, Root
-from netra_build.build.record.reasons import FORGOTTEN, Reason
-from netra_build.build.record.run_record import Pending
-from netra_build.build.record.tally import Ending
-from netra_build.build.run.execution import ActionLog, Execution, Folders, pending_run
+from netra_build.build.record.reasons import FORGOTTEN, Ending, Reason
+from netra_build.build.record.run_file import Line
+from netra_build.build.run.execution import Execution, Folders
 from netra_build.core.digests import blake3_hex, sha256_hex
 from netra_build.core.disk import RealDisk, sealed_folder
 from netra_build.core.errors import BadInput, NetraError
@@ -52,6 +51,8 @@ class Outcome:
     ending: Ending
     is_steady: bool
     """Whether inputs and tools were the same at the end as at the beginning."""
+    noted: Line | None = None
+    """What is to go on record of the run."""
 
 
 class ActionRun:
@@ -171,15 +172,17 @@ def attempt(
     store: Store | None,
     only: Ending | None = None,
     begin: Callable[[], None] | None = None,
-) -> tuple[Outcome | None, Pending | None]:
+) -> Outcome | None:
     """Restore what an action makes, or else make it and keep it; log nothing.
 
     ``only`` RESTORED makes nothing, ``only`` RAN restores nothing. Returns what came of it, None
-    when the store does not have it all, and what is to be recorded of the run.
+    when the store does not have it all.
     """
-    store = store if job.action.stage.is_kept else None
+    store, decider = store if job.action.stage.is_kept else None, job.execution.decider
     run = ActionRun(job, begin)
-    pending = pending_run(job.action, job.execution, run.input_digests, job.otherwise)
+    pending = None
+    if decider is not None:
+        pending = decider.begin(job.action, run.input_digests, job.otherwise)
     is_decided = store is not None or pending is not None
     decision = run.decided(job.decision) if is_decided else None
     outcome = None
@@ -187,17 +190,31 @@ def attempt(
         outcome = run.restore(store, decision)
     if outcome is None and only is not Ending.RESTORED:
         outcome = run.make(store, decision)
-    return outcome, pending
+    if outcome is None or decider is None or pending is None:
+        return outcome
+    noted = decider.record.noted(pending, outcome.written, outcome.ending)
+    return replace(outcome, noted=noted)
+
+
+def logged(job: Job, carry_out: Callable[[], Outcome | None]) -> Outcome | None:
+    """Have a job carried out, here or by a worker, and log it; one that raises has failed."""
+    execution = job.execution
+    ending: Ending | None = Ending.FAILED
+    paths = execution.folders.names(job.action.outputs)
+    execution.tally.begin(paths, job.action.line())
+    try:
+        outcome = carry_out()
+        if outcome is not None and outcome.noted is not None and execution.decider is not None:
+            execution.decider.note(job.action, outcome.noted)
+        ending = outcome.ending if outcome is not None else None
+    finally:
+        execution.tally.end(paths, ending)
+    return outcome
 
 
 def perform(job: Job, store: Store | None = None, only: Ending | None = None) -> Outcome | None:
     """Carry out a job as ``attempt`` does, and log it."""
-    with ActionLog(job.action, job.execution) as log:
-        outcome, pending = attempt(job, store, only)
-        log.ending = outcome.ending if outcome is not None else None
-        if outcome is not None and pending is not None and job.execution.runs is not None:
-            job.execution.runs.done(pending, outcome.written, outcome.ending)
-    return outcome
+    return logged(job, lambda: attempt(job, store, only))
 
 
 def run_action(

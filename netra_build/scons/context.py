@@ -19,9 +19,9 @@ from netra_build.build.freshness.input_trace import (
     InputTrace,
     RecordingDisk,
     absolute,
-    joined,
     note_folder,
 )
+from netra_build.build.graph.actions import Action, Paths
 from netra_build.build.graph.product import Product
 from netra_build.build.record.run_record import FILE_NAME as RUNS_NAME
 from netra_build.build.record.run_record import RunRecord
@@ -46,11 +46,9 @@ class BuildContext:
     """What one environment and its clones have declared already; shared, never copied."""
 
     def __init__(self) -> None:
-        self.action_by_paths: dict[tuple[str, ...], Any] = {}
+        self.action_by_paths: dict[Paths, Action] = {}
         self.node_by_path: dict[str, Any] = {}
-        """Nodes of what actions make."""
-        self.source_by_path: dict[str, Any] = {}
-        """Nodes of what they read and none of them makes."""
+        """Nodes of what actions make and read."""
         self.toolchain: NativeToolchain | None = None
         self.tool_identity: dict[str, str] = {}
         self.has_path_tools = False
@@ -97,7 +95,7 @@ class BuildContext:
         return self._record
 
     def freshness(self, env: Any) -> Freshness:
-        """Return what is known of files and actions; the tool chain has been looked for before."""
+        """Return what is known of files and actions; the tool chain was looked for before."""
         if self._freshness is None:
             self._freshness = Freshness(self.record(env), RealDisk(), self.tool_identity)
         return self._freshness
@@ -164,18 +162,17 @@ class BuildContext:
             path, local = env["ENV"].get("PATH", ""), Path(env.Dir("#").abspath) / TOOLCHAINS
             is_dry = not SCons.Action.execute_actions  # and leaves no store
             store = None if is_dry else self.store(env)
-            seen = InputTrace(self.input_trace.started_ns)
+            seen, disk = self.system_trace, RecordingDisk(self.system_trace)
             programs = find_toolchain(
                 Path(explicit) if explicit else None,
                 rocm_path=Path(rocm) if rocm else None,
                 local=local,
                 path=path,
-                disk=RecordingDisk(seen),
+                disk=disk,
                 memory=store,
             )
             note_folder(seen, absolute(local / "native"))
-            self.tool_identity = programs.identity(RecordingDisk(seen))
-            self.system_trace = joined(self.system_trace, seen)
+            self.tool_identity = programs.identity(disk)
             self.has_path_tools = str(programs.assembler.path.parent) in path.split(":")
             self.toolchain = with_native_part(programs, local / "native")
         return self.toolchain

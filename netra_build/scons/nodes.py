@@ -11,7 +11,6 @@ import SCons.Node.FS
 import SCons.Util
 from SCons.Action import Action as SConsAction
 
-from netra_build.build.freshness.input_trace import absolute
 from netra_build.build.graph.actions import Action, Paths, Place, Root
 from netra_build.build.run.execution import Execution
 from netra_build.core.canonical_json import canonical_text
@@ -46,61 +45,44 @@ def declare_graph(env: Any, execution: Execution) -> list[Any]:
     context = env["NETRA_CONTEXT"]
     nodes: list[Any] = []
     cleared = _places_to_clear(execution)
-    _look_at_sources(context, execution)
+    execution.note_sources(context.input_trace)
     name = execution.folders.name
     planned = {name(place): digest for place, digest in execution.graph.planned.items()}
     context.freshness(env).expect(planned)
     for action in execution.graph.actions:
         paths = execution.folders.names(action.outputs)
-        known = context.action_by_paths.setdefault(paths, action)
-        if known is not action and known != action:
-            raise made_in_two_ways(paths[0], action.outputs[0][1].root)
-        if paths[0] not in context.node_by_path:
+        known = context.action_by_paths.get(paths)
+        if known is None:
+            context.action_by_paths[paths] = action
             must_run = any(place in cleared for _, place in action.outputs)
-            made = _declare_action(env, action, paths, execution, must_run)
-            context.node_by_path.update(zip(paths, made, strict=True))
+            _declare_action(env, action, paths, execution, must_run)
+        elif known is not action and known != action:
+            raise made_in_two_ways(paths[0], action.outputs[0][1].root)
         nodes += [context.node_by_path[path] for path in paths]
     return nodes
 
 
 def made_in_two_ways(path: str, root: Root) -> BadInput:
     """Return the error for two things asked for that make the same file or folder."""
-    is_named = root in (Root.OUT, Root.DIST)
-    remedy = (
-        "name another folder with out="
-        if is_named
-        else "ask in an Environment with another NETRA_BUILD"
-    )
+    remedy = "ask in an Environment with another NETRA_BUILD"
+    if root in (Root.OUT, Root.DIST):
+        remedy = "name another folder with out="
     return BadInput(f"{path} is made in two ways", location="SConstruct", hint=remedy)
-
-
-def _look_at_sources(context: Any, execution: Execution) -> None:
-    """Note every file that the graph reads and does not make."""
-    producers = execution.graph.producers
-    used = {p for a in execution.graph.actions for _, p in (*a.inputs, *a.hints)}
-    for place in used:
-        if place not in producers:
-            context.input_trace.saw_file(absolute(execution.folders.path(place)))
 
 
 def _declare_action(
     env: Any, action: Action, paths: Paths, execution: Execution, must_run: bool
-) -> list[Any]:
-    context, fs = env["NETRA_CONTEXT"], env.fs
-    known, read = context.node_by_path, context.source_by_path
-    inputs = execution.folders.names(action.inputs)
-    sources = []
-    for path in inputs:
-        node = known.get(path) or read.get(path)
-        if node is None:
-            node = read[path] = fs.File(path)
-        sources.append(node)
-    targets = [fs.File(path) for path in paths]
+) -> None:
+    context, inputs = env["NETRA_CONTEXT"], execution.folders.names(action.inputs)
+    known = context.node_by_path
+    for path in (*inputs, *paths):
+        if path not in known:
+            known[path] = env.fs.File(path)
+    sources, targets = [known[path] for path in inputs], [known[path] for path in paths]
     step = Step(action, execution, context.freshness(env), (inputs, paths), must_run=must_run)
     step.attach(env, _BUILDER, _DOING, targets, sources)
     step.number = len(context.steps)
     context.steps.append(step)
-    return targets
 
 
 def _places_to_clear(execution: Execution) -> frozenset[Place]:
@@ -123,9 +105,8 @@ def _build(target: list[Any], source: list[Any], env: Any) -> int:
     try:
         env["NETRA_CONTEXT"].executor.make(target[0].executor)
     except NetraError as error:
-        raise SCons.Errors.BuildError(
-            node=target, errstr=str(error), status=error.status, exitstatus=2
-        ) from None
+        given = {"errstr": str(error), "status": error.status, "exitstatus": 2}
+        raise SCons.Errors.BuildError(target, **given) from None
     return 0
 
 

@@ -9,14 +9,8 @@ from contextlib import suppress
 from typing import Any
 
 from netra_build.asm.tools.tool_identity import is_binary
-from netra_build.build.cache.request_trace import (
-    Made,
-    fits,
-    keep_trace,
-    kept_traces,
-    restore,
-    trace_of,
-)
+from netra_build.build.cache import request_trace
+from netra_build.build.cache.request_trace import Made
 from netra_build.build.digests.code_digest import PACKAGE_FOLDER
 from netra_build.build.digests.distributions import DISTRIBUTION_BY_IMPORT, installed_version
 from netra_build.build.freshness.finished import Finished, confirmed, write_manifest
@@ -50,13 +44,13 @@ def restore_request(env: Any, check: UpToDateCheck) -> Made | None:
     if store is None or not key:
         return None
     base = absolute(".") + "/"
-    for trace in kept_traces(store, key):
+    for trace in request_trace.kept_traces(store, key):
         input_trace = InputTrace(context.input_trace.started_ns)
         input_trace.environment.update(context.input_trace.environment)
         try:
-            if trace.code != _code(env) or not fits(trace.asked, base, input_trace):
+            if trace.code != _code(env) or not request_trace.fits(trace.asked, base, input_trace):
                 continue
-            made, written = trace.made, restore(trace.made, base, store)
+            made, written = trace.made, request_trace.restore(trace.made, base, store)
             if written is not None:
                 _note(env, made, written)
                 moment_ns, outputs = time.time_ns(), confirmed(written)
@@ -125,9 +119,11 @@ def keep_request(env: Any, check: UpToDateCheck, moment_ns: int) -> None:
             store, key = context.store(env), _key(check)
             if store is not None and key:
                 base, requests = finished.base, context.run_record(env).asked
-                trace = trace_of(context.input_trace, base, groups, products, said, requests)
+                trace = request_trace.trace_of(
+                    context.input_trace, base, groups, products, said, requests
+                )
                 if trace is not None:
-                    keep_trace(store, key, _code(env), *trace, base)
+                    request_trace.keep_trace(store, key, _code(env), *trace, base)
 
 
 def _is_all_known_by_files(context: BuildContext) -> bool:

@@ -95,19 +95,17 @@ class Step(SCons.Executor.Executor):  # type: ignore[misc]
 
     get_action_targets = get_all_targets
 
-    def get_all_children(self) -> list[Any]:
+    def get_all_children(self) -> Any:
         """Return what has to be looked at first: the inputs, and what a user's script adds."""
         if any(target.depends or target.ignore_set for target in self._targets):
-            children: list[Any] = super().get_all_children()
-            return children
+            return super().get_all_children()
         return self._sources
 
-    def get_all_prerequisites(self) -> list[Any]:
+    def get_all_prerequisites(self) -> Any:
         """Return what a user's script wants built before."""
         if all(target.prerequisites is None for target in self._targets):
             return []
-        found: list[Any] = super().get_all_prerequisites()
-        return found
+        return super().get_all_prerequisites()
 
     def get_build_env(self) -> Any:
         """Return the environment that all steps of a product share."""

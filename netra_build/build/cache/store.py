@@ -16,18 +16,8 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from netra_build.build.cache.contents import (
-    ANSWER,
-    MAX_ENTRY_BYTES,
-    MAX_RECORD_BYTES,
-    blob_name,
-    entry_bytes,
-    entry_name,
-    read_entry,
-    read_record,
-    record_bytes,
-    record_prefix,
-)
+from netra_build.build.cache import contents
+from netra_build.build.cache.contents import ANSWER
 from netra_build.build.cache.files import StoreFiles, UnsoundFile
 from netra_build.build.cache.ledger import Ledger
 from netra_build.core.canonical_json import Json, plain_text
@@ -60,7 +50,7 @@ class Store:
 
     def has_outputs(self, action: str) -> bool:
         """Tell whether there is an entry of an action; whether it verifies is seen when read."""
-        return DIGEST.match(action) is not None and self.files.has(entry_name(action))
+        return DIGEST.match(action) is not None and self.files.has(contents.entry_name(action))
 
     def outputs(self, action: str, roles: Collection[str]) -> dict[str, bytes] | None:
         """Return the outputs of an action by role, None unless every one of them verifies."""
@@ -69,8 +59,10 @@ class Store:
 
     def all_outputs(self, action: str) -> dict[str, bytes] | None:
         """Return whatever is kept of an action as ``outputs``, with its roles in their order."""
-        name = entry_name(action)
-        entry = self._read(name, MAX_ENTRY_BYTES, partial(read_entry, action=action))
+        name = contents.entry_name(action)
+        entry = self._read(
+            name, contents.MAX_ENTRY_BYTES, partial(contents.read_entry, action=action)
+        )
         if entry is None:
             return None
         found = {}
@@ -84,19 +76,19 @@ class Store:
 
     def put_outputs(self, action: str, outputs: Mapping[str, bytes]) -> None:
         """Keep the outputs of an action, in place of what was kept of it before."""
-        entry = entry_bytes(action, outputs)
+        entry = contents.entry_bytes(action, outputs)
         if entry is not None and all(self._put_blob(*blob) for blob in entry[1].items()):
-            self._write(entry_name(action), entry[0])
+            self._write(contents.entry_name(action), entry[0])
 
     def has_blob(self, digest: str) -> bool:
         """Tell whether something lies under this BLAKE3; whether it verifies is seen when read."""
-        return DIGEST.match(digest) is not None and self.files.has(blob_name(digest))
+        return DIGEST.match(digest) is not None and self.files.has(contents.blob_name(digest))
 
     def get_blob(self, digest: str) -> bytes | None:
         """Return the bytes with this BLAKE3, None if they are not here or do not verify."""
         if not DIGEST.match(digest):
             return None
-        name = blob_name(digest)
+        name = contents.blob_name(digest)
         data = self._read(name, MAX_FILE_BYTES, partial(_of_digest, digest))
         if data is not None:
             self.files.touch(name)
@@ -111,20 +103,22 @@ class Store:
     def drop_blob(self, digest: str) -> None:
         """Remove the bytes with this BLAKE3, which nobody needs any more; nothing is fine."""
         if self.has_blob(digest):
-            self._discard(blob_name(digest))
+            self._discard(contents.blob_name(digest))
 
     def get_records(self, kind: str, key: str) -> Iterator[Json]:
         """Yield the documents kept under a kind and key, newest first, at most eight."""
         for name in self._record_names(kind, key)[:MOST_RECORDS]:
-            record = self._read(name, MAX_RECORD_BYTES, partial(read_record, name=name))
+            record = self._read(
+                name, contents.MAX_RECORD_BYTES, partial(contents.read_record, name=name)
+            )
             if record is not None:
                 yield record["document"]
 
     def put_record(self, kind: str, key: str, document: Json) -> None:
         """Keep a JSON document under a kind and any key; the newest ``MOST_RECORDS`` remain."""
-        data = record_bytes(kind, key, document)
-        name = record_prefix(kind, key) + blake3_hex(data)
-        if len(data) <= MAX_RECORD_BYTES and self._write(name, data):
+        data = contents.record_bytes(kind, key, document)
+        name = contents.record_prefix(kind, key) + blake3_hex(data)
+        if len(data) <= contents.MAX_RECORD_BYTES and self._write(name, data):
             self.files.touch(name)
             for old in self._record_names(kind, key)[MOST_RECORDS:]:
                 self._discard(old)
@@ -141,11 +135,11 @@ class Store:
         self.put_record(ANSWER, _key(question), {"question": question, "answer": answer})
 
     def _put_blob(self, digest: str, data: bytes) -> bool:
-        return len(data) <= MAX_FILE_BYTES and self._write(blob_name(digest), data)
+        return len(data) <= MAX_FILE_BYTES and self._write(contents.blob_name(digest), data)
 
     def _record_names(self, kind: str, key: str) -> list[str]:
         """Return the names of the records of a key, newest first."""
-        prefix = record_prefix(kind, key)
+        prefix = contents.record_prefix(kind, key)
         folder = prefix.rpartition("/")[0]
         try:
             found = [file for file in self.files.scan(folder) if file.name.startswith(prefix)]

@@ -14,30 +14,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from netra_build.build.freshness import up_to_date
 from netra_build.build.freshness.input_trace import InputTrace, Listing, absolute
-from netra_build.build.freshness.up_to_date import (
-    FORMAT,
-    QUESTIONS,
-    Request,
-    body_digest,
-    forget,
-    hash_file,
-    look_below,
-    manifest_path,
-    names_digest,
-)
+from netra_build.core import stamps
 from netra_build.core.disk import Disk
 from netra_build.core.errors import NetraError
-from netra_build.core.stamps import (
-    Row,
-    Stamp,
-    columns_of,
-    folder_stamps,
-    is_recent,
-    own_stamp_of,
-    rows_in,
-    stamp_of,
-)
+from netra_build.core.stamps import Row, Stamp
 from netra_build.core.streams import file_digest, remember_digest
 
 MOST_MANIFESTS = 64
@@ -53,11 +35,11 @@ def trust_noted(noted: Mapping[str, Any]) -> None:
     ``noted`` is what a verdict holds of the manifest; what cannot be read of it knows nothing.
     """
     try:
-        rows, written_ns = rows_in(noted["inputs"]), int(noted["written_ns"])
+        rows, written_ns = stamps.rows_in(noted["inputs"]), int(noted["written_ns"])
     except (KeyError, TypeError, ValueError, OverflowError):
         return
     for stamp, digest in rows.values():
-        if not is_recent(stamp[1], stamp[2], written_ns):
+        if not stamps.is_recent(stamp[1], stamp[2], written_ns):
             remember_digest(stamp, digest)
 
 
@@ -85,9 +67,9 @@ def confirmed(written: Mapping[str, str]) -> dict[str, Row] | None:
     """Return stamp and digest of files by absolute path; None unless they are as written."""
     found = {}
     for path, digest in written.items():
-        stamp = own_stamp_of(path)
+        stamp = stamps.own_stamp_of(path)
         try:
-            if stamp is None or hash_file(path) != digest:
+            if stamp is None or up_to_date.hash_file(path) != digest:
                 return None
         except OSError:
             return None
@@ -95,26 +77,27 @@ def confirmed(written: Mapping[str, str]) -> dict[str, Row] | None:
     return found
 
 
-def write_manifest(disk: Disk, build: str, request: Request, finished: Finished) -> str:
+def write_manifest(disk: Disk, build: str, request: up_to_date.Request, finished: Finished) -> str:
     """Write the manifest and return ``""``, or the reason why there is none."""
-    forget(build, request)
+    up_to_date.forget(build, request)
     try:
         manifest = _manifest(request, finished)
     except Unsteady as reason:
         return str(reason)
     body = json.dumps(manifest, separators=(",", ":")).encode("ascii")
-    disk.write_bytes(Path(manifest_path(build, request)), body_digest(body) + b"\n" + body)
-    _drop_oldest(disk, Path(manifest_path(build, request)).parent)
+    path = Path(up_to_date.manifest_path(build, request))
+    disk.write_bytes(path, up_to_date.body_digest(body) + b"\n" + body)
+    _drop_oldest(disk, path.parent)
     return ""
 
 
-def _manifest(request: Request, finished: Finished) -> dict[str, Any]:
+def _manifest(request: up_to_date.Request, finished: Finished) -> dict[str, Any]:
     input_trace = finished.input_trace
     if input_trace.unsteady:
         raise Unsteady(f'"{min(input_trace.unsteady)}" changed while the build ran')
     inputs, links = _inputs(finished)
     return {
-        "format": FORMAT,
+        "format": up_to_date.FORMAT,
         "request": request,
         "is_shared": finished.is_shared,
         "base": finished.base,
@@ -130,7 +113,7 @@ def _manifest(request: Request, finished: Finished) -> dict[str, Any]:
 
 
 def _columns(rows: Mapping[str, Row], finished: Finished) -> dict[str, Any]:
-    return columns_of({_short(path, finished): row for path, row in rows.items()})
+    return stamps.columns_of({_short(path, finished): row for path, row in rows.items()})
 
 
 def _inputs(finished: Finished) -> tuple[dict[str, Row], dict[str, str]]:
@@ -140,9 +123,9 @@ def _inputs(finished: Finished) -> tuple[dict[str, Row], dict[str, str]]:
     for path in finished.input_trace.files:
         if path in finished.outputs:
             continue
-        stamp = own_stamp_of(path)
+        stamp = stamps.own_stamp_of(path)
         is_link = stamp is None
-        rows[path] = _input(path, stamp or stamp_of(path), finished)
+        rows[path] = _input(path, stamp or stamps.stamp_of(path), finished)
         folder = path.rpartition("/")[0] or "/"
         if is_link or real_folder(folder) != folder:
             links[_short(path, finished)] = os.path.realpath(path)
@@ -154,7 +137,7 @@ def _input(path: str, stamp: Stamp | None, finished: Finished) -> Row:
     first, digest = finished.input_trace.files[path]
     if stamp is None or stamp != first:
         raise Unsteady(f'"{path}" changed while the build ran')
-    if is_recent(stamp[1], stamp[2], finished.started_ns):
+    if stamps.is_recent(stamp[1], stamp[2], finished.started_ns):
         # Its time alone cannot say that it was read in this state.
         if digest is None or _hashed(path) != digest:
             raise Unsteady(f'"{path}" changed while the build ran, or right before')
@@ -163,7 +146,7 @@ def _input(path: str, stamp: Stamp | None, finished: Finished) -> Row:
     return stamp, digest or _hashed(path, file_digest)
 
 
-def _hashed(path: str, read: Callable[[str], str] = hash_file) -> str:
+def _hashed(path: str, read: Callable[[str], str] = up_to_date.hash_file) -> str:
     try:
         return read(path)
     except (OSError, NetraError):
@@ -171,9 +154,9 @@ def _hashed(path: str, read: Callable[[str], str] = hash_file) -> str:
 
 
 def _answers(finished: Finished) -> dict[str, dict[str, bool]]:
-    answers: dict[str, dict[str, bool]] = {kind: {} for kind in QUESTIONS}
+    answers: dict[str, dict[str, bool]] = {kind: {} for kind in up_to_date.QUESTIONS}
     for (kind, path), answer in finished.input_trace.answers.items():
-        if QUESTIONS[kind](path) is not answer:
+        if up_to_date.QUESTIONS[kind](path) is not answer:
             raise Unsteady(f'"{path}" came or went while the build ran')
         answers[kind][_short(path, finished)] = answer
     return answers
@@ -189,16 +172,16 @@ def _listings(finished: Finished) -> list[dict[str, Any]]:
 def _listing(listing: Listing, expected: tuple[str, ...]) -> dict[str, Any]:
     """Return what lies below a folder, the stamps taken before the look."""
     folder, suffix, skipped = listing
-    stamps = folder_stamps(folder, skipped)
-    names = look_below(folder, suffix, skipped)
+    before = stamps.folder_stamps(folder, skipped)
+    names = up_to_date.look_below(folder, suffix, skipped)
     if set(expected) != set(names):
         raise Unsteady(f'other files lie in "{folder}" than were expected')
     return {
         "folder": folder,
         "suffix": suffix,
         "skipped": skipped,
-        "names": names_digest(names),
-        "stamps": stamps,
+        "names": up_to_date.names_digest(names),
+        "stamps": before,
     }
 
 
@@ -209,6 +192,6 @@ def _short(path: str, finished: Finished) -> str:
 def _drop_oldest(disk: Disk, folder: Path) -> None:
     paths = disk.files_under(folder, ".json")
     if len(paths) > MOST_MANIFESTS:
-        stamps = {path: stamp_of(str(path)) or (0, 0, 0, 0, 0) for path in paths}
-        for path in sorted(paths, key=lambda path: stamps[path][1])[:-MOST_MANIFESTS]:
+        found = {path: stamps.stamp_of(str(path)) or stamps.NO_STAMP for path in paths}
+        for path in sorted(paths, key=lambda path: found[path][1])[:-MOST_MANIFESTS]:
             disk.remove(path)

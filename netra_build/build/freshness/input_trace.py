@@ -45,6 +45,10 @@ class InputTrace:
         stamp = stamp_of(path)
         if digest is None and path not in self.files:
             digest = self._digest_of_young(path, stamp)
+        self.saw_state(path, stamp, digest)
+
+    def saw_state(self, path: str, stamp: Stamp | None, digest: str | None) -> None:
+        """Remember the stamp of a file whose contents matter, and its digest if it is known."""
         first_stamp, first_digest = self.files.get(path, (stamp, digest))
         if first_stamp != stamp or (first_digest and digest and first_digest != digest):
             self.unsteady.add(path)
@@ -88,23 +92,19 @@ class InputTrace:
             return None
 
 
-def joined(first: InputTrace, second: InputTrace) -> InputTrace:
-    """Return what was looked at in either; what was seen differently counts as unsteady."""
-    input_trace = InputTrace(min(first.started_ns, second.started_ns))
-    input_trace.files = {**second.files, **first.files}
-    input_trace.answers = {**second.answers, **first.answers}
-    input_trace.listings = {**second.listings, **first.listings}
-    input_trace.environment = {**second.environment, **first.environment}
-    both = first.files.keys() & second.files.keys()
-    differing = {path for path in both if _differs(first, second, path)}
-    input_trace.unsteady = first.unsteady | second.unsteady | differing
-    return input_trace
-
-
-def _differs(first: InputTrace, second: InputTrace, path: str) -> bool:
-    """Tell whether a file was seen in two states."""
-    (stamp, digest), (other_stamp, other_digest) = first.files[path], second.files[path]
-    return stamp != other_stamp or bool(digest and other_digest and digest != other_digest)
+def joined(*traces: InputTrace) -> InputTrace:
+    """Return what was looked at in any of them; what was seen differently counts as unsteady."""
+    found = InputTrace(min(one.started_ns for one in traces))
+    for one in traces:
+        for path, (stamp, digest) in one.files.items():
+            found.saw_state(path, stamp, digest)
+        for (kind, path), answer in one.answers.items():
+            found.got_answer(kind, path, answer)
+        for (folder, suffix, skipped), names in one.listings.items():
+            found.saw_listing(folder, suffix, names, skipped)
+        found.environment = {**one.environment, **found.environment}
+        found.unsteady |= one.unsteady
+    return found
 
 
 def absolute(path: Path | str) -> str:

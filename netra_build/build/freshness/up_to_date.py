@@ -17,17 +17,8 @@ from typing import Any, NamedTuple
 from blake3 import blake3
 
 from netra_build.build.digests.distributions import found_imports
+from netra_build.core import stamps
 from netra_build.core.errors import BadInput
-from netra_build.core.stamps import (
-    KIND_OF_FILE,
-    REGULAR,
-    each_stamp,
-    entries_below,
-    folder_stamp,
-    is_recent,
-    names_below,
-    status_state,
-)
 
 FORMAT = "netra-finished-2"
 FOLDER = ".netra-finished"
@@ -38,15 +29,6 @@ Request = Mapping[str, Any]
 """All that was asked for and all ambient values that count, as plain JSON."""
 
 QUESTIONS = {"exists": os.path.exists, "is_file": os.path.isfile, "is_folder": os.path.isdir}
-UNREADABLE = (
-    OSError,
-    ValueError,
-    TypeError,
-    LookupError,
-    AttributeError,
-    RuntimeError,
-    OverflowError,
-)
 
 
 class NotAsItWas(Exception):
@@ -54,10 +36,9 @@ class NotAsItWas(Exception):
 
 
 class Verdict(NamedTuple):
-    """What the check found: whether there is nothing to do, and if so what to say."""
+    """What the check found: why the full evaluation is needed, or that there is nothing to do."""
 
     reason: str
-    """Why the full evaluation is needed; empty when there is nothing to do."""
     inputs: int = 0
     outputs: int = 0
     said: tuple[str, ...] = ()
@@ -132,7 +113,7 @@ def judge(
     except NotAsItWas as difference:
         noted = {part: manifest.get(part) for part in NOTED} if not verify else {}
         return Verdict(str(difference), noted=noted)
-    except UNREADABLE:
+    except Exception:  # whatever a damaged or hostile manifest leads to
         return Verdict("no usable manifest")
 
 
@@ -160,7 +141,7 @@ def forget(build: str, request: Request) -> None:
 
 
 def read_manifest(path: str) -> dict[str, Any]:
-    """Return a whole manifest; raises one of ``UNREADABLE`` for anything else."""
+    """Return a whole manifest; what is raised for anything else depends on what it is."""
     with open(path, "rb", opener=_at_once) as stream:
         data = stream.read(MAX_MANIFEST_BYTES)
     head, _, body = data.partition(b"\n")
@@ -200,13 +181,12 @@ def _check_listing(listing: Mapping[str, Any], written_ns: int, verify: bool) ->
 
     A change of no consequence - a file written anew under its name - leaves the same names.
     """
-    is_same = not verify
-    for folder, noted in listing["stamps"].items():
-        stamp = folder_stamp(folder)
-        if stamp != tuple(noted) or stamp is None or is_recent(stamp[0], stamp[1], written_ns):
-            is_same = False
-            break
-    if is_same and listing["stamps"]:
+    noted_stamps = [] if verify else listing["stamps"].items()
+    if noted_stamps and all(
+        stamps.folder_stamp(folder) == tuple(noted)
+        and not stamps.is_recent(noted[0], noted[1], written_ns)
+        for folder, noted in noted_stamps
+    ):
         return
     folder, skipped = listing["folder"], listing["skipped"]
     if names_digest(look_below(folder, listing["suffix"], skipped)) != listing["names"]:
@@ -216,8 +196,8 @@ def _check_listing(listing: Mapping[str, Any], written_ns: int, verify: bool) ->
 def look_below(folder: str, suffix: str | None, skipped: Collection[str]) -> tuple[str, ...]:
     """Return the files below a folder as a listing names them; all entries without a suffix."""
     if suffix is None:
-        return entries_below(folder, skipped)
-    return names_below(folder, suffix, skipped)
+        return stamps.entries_below(folder, skipped)
+    return stamps.names_below(folder, suffix, skipped)
 
 
 def names_digest(names: Iterable[str]) -> str:
@@ -233,17 +213,17 @@ def check_files(manifest: Mapping[str, Any], part: str, verify: bool) -> None:
     """
     base, written_ns, files = manifest["base"], manifest["written_ns"], manifest[part]
     ask = os.lstat if part == "outputs" else os.stat
-    stamps = each_stamp(files["stamps"])
-    for name, stamp, digest in zip(files["names"], stamps, files["digests"], strict=True):
+    each = stamps.each_stamp(files["stamps"])
+    for name, stamp, digest in zip(files["names"], each, files["digests"], strict=True):
         path = base + name if name[:1] != "/" else name
         try:
             now = ask(path)
         except OSError:
             raise NotAsItWas(f'"{name}" is gone') from None
-        is_same = not verify and status_state(now) == stamp
-        if is_same and not is_recent(stamp[1], stamp[2], written_ns):
+        is_same = not verify and stamps.status_state(now) == stamp
+        if is_same and not stamps.is_recent(stamp[1], stamp[2], written_ns):
             continue
-        if now.st_mode & KIND_OF_FILE != REGULAR or now.st_size != stamp[0]:
+        if now.st_mode & stamps.KIND_OF_FILE != stamps.REGULAR or now.st_size != stamp[0]:
             raise NotAsItWas(f'"{name}" changed')
         if os.path.realpath(path) != manifest["links"].get(name, path):
             raise NotAsItWas(f'"{name}" lies elsewhere now')

@@ -17,17 +17,9 @@ from typing import Any
 
 from netra_build.build.digests.action_digest import Ingredients
 from netra_build.build.graph.actions import Action, Paths
+from netra_build.build.record import run_file
 from netra_build.build.record.reasons import Ending, Reason
-from netra_build.build.record.run_file import (
-    Entry,
-    Line,
-    Output,
-    Run,
-    State,
-    line_of,
-    read_state,
-    state_bytes,
-)
+from netra_build.build.record.run_file import Entry, Line, Output
 from netra_build.core.canonical_json import Json
 from netra_build.core.disk import Disk
 from netra_build.core.errors import BadInput
@@ -134,7 +126,8 @@ class RunRecord:
             build = self._state.builds + 1
             old = self.entry(pending.outputs[0])
         outputs = _outputs(pending, digests, old, build)
-        runs = {**(old.runs if old is not None else {}), build: Run(how.value, ms, pending.reasons)}
+        runs = dict(old.runs) if old is not None else {}
+        runs[build] = run_file.Run(how.value, ms, pending.reasons)
         kept = {build, *(output.build for output in outputs.values())}
         entry = Entry(
             pending.graph,
@@ -146,7 +139,7 @@ class RunRecord:
             build,
             {number: run for number, run in runs.items() if number in kept},
         )
-        return line_of(entry)
+        return run_file.line_of(entry)
 
     def note(self, noted: Line, code: Mapping[str, str], tools: Mapping[str, str]) -> None:
         """Record what was ``noted``, perhaps in a copy of this process, of this code and tools.
@@ -168,7 +161,7 @@ class RunRecord:
             builds = self._state.builds + self._has_run
             kept = [line for line in self.lines() if self._is_kept(line, builds)]
             state = replace(self._state, builds=builds, requests=self.requests(), lines=kept)
-            self.disk.write_bytes(self.path, state_bytes(state))
+            self.disk.write_bytes(self.path, run_file.state_bytes(state))
             self._is_changed = False
 
     def _forget(self, paths: Iterable[str]) -> None:
@@ -184,13 +177,13 @@ class RunRecord:
         return is_young or any(map(self.disk.is_file, line.outputs))
 
     @cached_property
-    def _state(self) -> State:
+    def _state(self) -> run_file.State:
         if not self.disk.is_file(self.path):
-            return State()
+            return run_file.State()
         try:
-            return read_state(self.disk.read_bytes(self.path))
+            return run_file.read_state(self.disk.read_bytes(self.path))
         except BadInput:
-            return State()
+            return run_file.State()
 
     @cached_property
     def _lines(self) -> dict[str, Line]:

@@ -18,6 +18,7 @@ from typing import Any
 
 from netra_build.build.digests.action_digest import Ingredients, ingredients_of, shown_digest
 from netra_build.build.digests.code_digest import code_parts
+from netra_build.build.freshness.input_trace import InputTrace, absolute
 from netra_build.build.graph.actions import Action, Graph, Paths, Place, Root
 from netra_build.build.graph.product import Product
 from netra_build.build.record.reasons import FORGOTTEN, Cause, Ending, Reason, differences
@@ -270,3 +271,10 @@ class Execution:
             self.product = Product(*made, is_alone=self.has_own_folder)
         if self.runs is not None:
             self.decider = Decider(self.runs, self)
+
+    def note_sources(self, input_trace: InputTrace) -> None:
+        """Note every file that the graph reads and does not make."""
+        actions, producers = self.graph.actions, self.graph.producers
+        for place in {place for one in actions for _, place in (*one.inputs, *one.hints)}:
+            if place not in producers:
+                input_trace.saw_file(absolute(self.folders.path(place)))

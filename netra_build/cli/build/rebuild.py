@@ -79,17 +79,10 @@ def rebuild(
         execution = Execution(graph, Folders(paths), RealDisk(), tools, has_own_folder=alone)
         if execution.product is not None:
             execution.product.refuse_foreign()
-        _note_sources(execution, input_trace or InputTrace())
+        execution.note_sources(input_trace or InputTrace())
         written = run_graph(execution)
     kept = {path: digest for path, digest in written.items() if not path.startswith(f"{work}/")}
     return Rebuilt(execution, out, kept)
-
-
-def _note_sources(execution: Execution, input_trace: InputTrace) -> None:
-    for action in execution.graph.actions:
-        for _, place in (*action.inputs, *action.hints):
-            if place not in execution.graph.producers:
-                input_trace.saw_file(absolute(execution.folders.path(place)))
 
 
 def _graph(options: argparse.Namespace, library: Library) -> tuple[Graph, str]:

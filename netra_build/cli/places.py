@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from netra_build.build.digests.code_digest import PACKAGE_FOLDER
+from netra_build.build.digests.action_digest import PACKAGE_FOLDER
 from netra_build.build.freshness.input_trace import (
     InputTrace,
     RecordingDisk,

@@ -6,10 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from netra_build.build.digests.action_digest import shown_digest
 from netra_build.build.freshness.freshness import Freshness
 from netra_build.build.graph.actions import Action, Paths, Place
-from netra_build.build.record.reasons import FORGOTTEN, Cause, Reason
+from netra_build.build.record.reasons import FORGOTTEN, Cause, Reason, shown_digest
 from netra_build.build.record.run_file import Entry
 from netra_build.build.run.execution import Execution
 from netra_build.core.canonical_json import Json

@@ -10,10 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from netra_build.build.digests.action_digest import shown_digest
 from netra_build.build.freshness.freshness import Freshness
 from netra_build.build.graph.actions import Action, Paths, Root
-from netra_build.build.record.reasons import Cause, Reason
+from netra_build.build.record.reasons import Cause, Reason, shown_digest
 from netra_build.build.record.run_file import Entry
 from netra_build.build.record.run_record import RunRecord
 from netra_build.build.run.execution import Execution

@@ -11,7 +11,7 @@ from typing import Any
 from netra_build.asm.tools.tool_identity import is_binary
 from netra_build.build.cache import request_trace
 from netra_build.build.cache.request_trace import Made
-from netra_build.build.digests.code_digest import PACKAGE_FOLDER
+from netra_build.build.digests.action_digest import PACKAGE_FOLDER
 from netra_build.build.digests.distributions import DISTRIBUTION_BY_IMPORT, installed_version
 from netra_build.build.freshness.finished import Finished, confirmed, write_manifest
 from netra_build.build.freshness.input_trace import (

@@ -8,8 +8,8 @@ from importlib import metadata
 
 import pytest
 
-from netra_build.build.digests import code_digest as subject
-from netra_build.build.digests.code_digest import code_digest, code_reach, imported_modules
+from netra_build.build.digests import action_digest as subject
+from netra_build.build.digests.action_digest import code_digest, code_reach, imported_modules
 
 
 @pytest.fixture

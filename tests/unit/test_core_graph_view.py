@@ -9,9 +9,8 @@ from html.parser import HTMLParser
 
 from rich.console import Console
 
-from netra_build.build.digests.action_digest import Ingredients
 from netra_build.build.graph.actions import Place, Root, Stage
-from netra_build.build.record.reasons import Cause, Reason
+from netra_build.build.record.reasons import Cause, Ingredients, Reason
 from netra_build.build.record.run_file import Entry, Output, Run
 from netra_build.cli.look.graph import dot_text, html_text, plain_lines, print_tree
 from netra_build.core.canonical_json import pretty_bytes

@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from netra_build.build.digests.code_digest import PACKAGE_FOLDER, import_tree, imported_modules
+from netra_build.build.digests.action_digest import PACKAGE_FOLDER, import_tree, imported_modules
 
 MODULES = sorted(PACKAGE_FOLDER.rglob("*.py"))
 

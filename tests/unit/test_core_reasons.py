@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from netra_build.build.digests.action_digest import Ingredients, Input, parameter_texts
-from netra_build.build.record.reasons import Cause, Reason, differences
+from netra_build.build.record.reasons import (
+    Cause,
+    Ingredients,
+    Input,
+    Reason,
+    differences,
+    parameter_texts,
+)
 from netra_build.core.digests import blake3_hex
 
 WORDS = {

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 from workshop import entries
 
-from netra_build.build.digests.action_digest import Ingredients
 from netra_build.build.graph.actions import Place, Root, Stage
-from netra_build.build.record.reasons import Ending
+from netra_build.build.record.reasons import Ending, Ingredients
 from netra_build.build.record.run_record import Pending, RunRecord
 from netra_build.core.disk import RealDisk
 

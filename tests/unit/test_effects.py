@@ -8,7 +8,7 @@ from functools import cache
 import pytest
 from package_sources import Sources, nodes, parsed, part_of, read_sources
 
-from netra_build.build.digests.code_digest import imported_modules
+from netra_build.build.digests.action_digest import imported_modules
 
 STARTS_PROGRAMS = (
     "netra_build.asm.tools.programs",

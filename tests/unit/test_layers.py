@@ -12,7 +12,7 @@ import pytest
 import SCons.Tool
 from package_sources import PACKAGE, Sources, nodes, parsed, part_of, read_sources
 
-from netra_build.build.digests.code_digest import imported_modules
+from netra_build.build.digests.action_digest import imported_modules
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "layout.md"
 LAYERS = re.compile(r"```layers\n(.*?)```", re.DOTALL)

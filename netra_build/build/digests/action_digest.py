@@ -1,23 +1,42 @@
-"""The action digest, and what goes into it as named texts that can be compared and shown.
+"""The action digest, and the digest of the code behind a stage that is part of it.
 
-It is the name under which the store knows what an action makes. It covers all that can change an
-output, and nothing that cannot: no path, no name of a place, no product folder. A stage sees bytes
-by role, parameters and the tool chain, so these are what counts; a name that a stage prints is one
-of its parameters.
+The action digest is the name under which the store knows what an action makes. It covers all that
+can change an output, and nothing that cannot: no path, no name of a place, no product folder. A
+stage sees bytes by role, parameters and the tool chain, so these are what counts; a name that a
+stage prints is one of its parameters.
+
+The code is our modules that the stage reaches by import, Python, and the libraries it uses: a
+command never enters the digest of a stage that does not import it, and a new release of a library
+enters exactly the stages that import it.
 """
 
 from __future__ import annotations
 
+import ast
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import os
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import NamedTuple
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
 
-from netra_build.build.digests.code_digest import code_digest, code_parts
-from netra_build.build.graph.actions import Action, Place
-from netra_build.core.canonical_json import Json, canonical_text, lower, plain_text
+from netra_build.build.digests.distributions import DISTRIBUTION_BY_IMPORT, installed_version
+from netra_build.build.graph.actions import Action
+from netra_build.core.canonical_json import Json, canonical_bytes, lower
 from netra_build.core.digests import blake3_hex
+from netra_build.core.errors import ToolchainFailed
+
+PACKAGE = "netra_build"
+SHORT_DIGEST = 16
+TEXT_SUFFIXES = (".css", ".html")
+"""Files that count as code of the module they stand beside: ``page.html`` of ``page.py``."""
+
+PACKAGE_FOLDER = Path(os.path.abspath(__file__)).parents[2]
+"""Where the package was imported from; a link is left, since another folder may take its place."""
+
 
 FORMAT = "netra-action-1"
 
@@ -53,110 +72,151 @@ def _document_text(document: Json) -> str:
         return _ENCODER.encode(lower(document))
 
 
-LONGEST_TEXT = 120
-"""Characters of a parameter that are kept as they are; of a longer one its digest is kept."""
-MOST_PARTS, DEEPEST = 64, 3
-"""How far a parameter is taken apart: into how many named parts, over how many levels."""
-SHORT_DIGEST = 12
-
-
-class Input(NamedTuple):
-    """One input: its path on this machine, its name below its root and the BLAKE3 of its bytes.
-
-    The digest is empty as long as it is not known, because the input is yet to be made.
-    """
-
-    path: str
-    name: str
-    digest: str
-
-
 @dataclass(frozen=True)
-class Ingredients:
-    """Inputs by role, parameters, code and tools by name.
+class CodeReach:
+    """Modules of ours (name to source digest) and distributions (name to version) of one root."""
 
-    ``code_key`` and ``tools_key`` are digests of the whole ``code`` and ``tools``.
-    """
-
-    inputs: Mapping[str, Input]
-    parameters: Mapping[str, str]
-    code_key: str
-    code: Mapping[str, str]
-    tools_key: str
-    tools: Mapping[str, str]
+    modules: tuple[tuple[str, str], ...]
+    distributions: tuple[tuple[str, str], ...]
 
 
-def ingredients_of(
-    action: Action,
-    path_of: Callable[[Place], str],
-    digest_of: Callable[[str, Place], str],
-    identity: Callable[[], Mapping[str, str]],
-) -> Ingredients:
-    """Return the ingredients of ``action``.
+@cache
+def code_digest(module: str) -> str:
+    """Return the BLAKE3 of all code that ``module`` reaches by import."""
+    reach = code_reach(module)
+    identity = {
+        "python": python_version(),
+        "modules": dict(reach.modules),
+        "distributions": dict(reach.distributions),
+    }
+    return blake3_hex(canonical_bytes(identity))
 
-    ``digest_of`` tells the BLAKE3 of an input, ``identity`` that of the tools, if it uses them.
-    """
-    tools = identity() if action.stage.uses_tools else {}
-    return Ingredients(
-        inputs={
-            role: Input(path_of(place), place.name, digest_of(role, place))
-            for role, place in action.inputs
-        },
-        parameters=dict(parameter_texts(action.parameters)),
-        code_key=code_digest(action.stage.module),
-        code=code_parts(action.stage.module),
-        tools_key=_tools_key(tuple(tools.items())) if tools else "",
-        tools=tools,
+
+def python_version() -> str:
+    """Return name and version of the running Python, for example ``cpython 3.11.7``."""
+    return f"{sys.implementation.name} {'.'.join(map(str, sys.version_info[:3]))}"
+
+
+@cache
+def code_parts(module: str) -> Mapping[str, str]:
+    """Return what ``code_digest`` speaks of, by name; of our modules the head of their digest."""
+    reach = code_reach(module)
+    return MappingProxyType(
+        {
+            "Python": python_version(),
+            **{f"module {name}": digest[:SHORT_DIGEST] for name, digest in reach.modules},
+            **{f"library {name}": version for name, version in reach.distributions},
+        }
     )
 
 
-def shown_digest(digest: str) -> str:
-    """Return a BLAKE3 as it is shown to people."""
-    return f"b3:{digest[:SHORT_DIGEST]}" if digest else "not made yet"
+@cache
+def code_reach(module: str) -> CodeReach:
+    """Return what ``module`` reaches, itself included, over imports anywhere in the source.
 
-
-def parameter_texts(parameters: Iterable[tuple[str, Json]]) -> Iterator[tuple[str, str]]:
-    """Yield name and text of each parameter, objects and lists of named values taken apart."""
-    for name, value in parameters:
-        if not isinstance(value, dict | list):
-            yield name, _text(value)
+    Raises ``ToolchainFailed`` when a library that it imports is not installed.
+    """
+    ours: dict[str, str] = {}
+    others: set[str] = set()
+    waiting = [module]
+    while waiting:
+        name = waiting.pop()
+        if name in ours:
             continue
-        for depth in (DEEPEST, 1, 0):
-            parts = list(_parts(name, value, depth))
-            if len(parts) <= MOST_PARTS or depth == 0:
-                yield from ((part, _text(leaf)) for part, leaf in parts)
-                break
+        digest, imports = _read_module(name)
+        ours[name] = digest
+        for imported in imports:
+            if imported.split(".")[0] == PACKAGE:
+                waiting.append(imported)
+            elif imported.split(".")[0] in DISTRIBUTION_BY_IMPORT:
+                others.add(DISTRIBUTION_BY_IMPORT[imported.split(".")[0]])
+    versions = tuple((name, _installed_version(name)) for name in sorted(others))
+    return CodeReach(tuple(sorted(ours.items())), versions)
 
 
-def _parts(name: str, value: Json, depth: int) -> Iterator[tuple[str, Json]]:
-    below = _members(value) if depth else {}
-    if not below:
-        yield name, value
-    for key, part in below.items():
-        yield from _parts(f"{name}.{key}", part, depth - 1)
+def _installed_version(distribution: str) -> str:
+    version = installed_version(distribution)
+    if version is None:
+        raise ToolchainFailed(
+            f'Python package "{distribution}" is not installed',
+            hint=f"pip install {distribution}, or the extra of netra-build that brings it",
+        )
+    return version
 
 
-def _members(value: Json) -> dict[str, Json]:
-    """Return the named parts of an object, or of a list of pairs with names that all differ."""
-    if isinstance(value, dict):
-        return value
-    if not isinstance(value, list):
-        return {}
-    pairs = [(pair[0], pair[1]) for pair in value if isinstance(pair, list) and len(pair) == 2]
-    named = {name: part for name, part in pairs if isinstance(name, str)}
-    return named if len(named) == len(value) else {}
+@cache
+def _read_module(name: str) -> tuple[str, tuple[str, ...]]:
+    path = module_path(name)
+    if path is None:
+        raise ValueError(f"no module {name}")
+    source = path.read_bytes()
+    imports = set(imported_modules(import_tree(source, name)))
+    texts = (path.with_suffix(suffix) for suffix in TEXT_SUFFIXES)
+    read_as_code = b"".join(text.read_bytes() for text in texts if text.is_file())
+    return blake3_hex(source + read_as_code), tuple(sorted(imports))
 
 
-@lru_cache(maxsize=16)
-def _tools_key(tools: tuple[tuple[str, str], ...]) -> str:
-    return blake3_hex(canonical_text(dict(tools)).encode())
+def imported_modules(tree: ast.AST) -> Iterator[str]:
+    """Yield the absolute name of every module that ``tree`` imports, packages of ours resolved."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield node.module
+            if node.module.split(".")[0] == PACKAGE:
+                for alias in node.names:
+                    if module_path(f"{node.module}.{alias.name}") is not None:
+                        yield f"{node.module}.{alias.name}"
 
 
-def _text(value: Json) -> str:
+@cache
+def module_path(name: str) -> Path | None:
+    """Return the source file of a module of ours, or None if there is no such module."""
+    parts = name.split(".")
+    if parts[0] != PACKAGE:
+        return None
+    folder = PACKAGE_FOLDER.joinpath(*parts[1:])
+    if (folder / "__init__.py").is_file():
+        return folder / "__init__.py"
+    file = folder.with_suffix(".py")
+    return file if len(parts) > 1 and file.is_file() else None
+
+
+_FIRST_LINE = re.compile(r"^[ \t\f]*((?:from|import)[ \t\\(].*)$", re.MULTILINE)
+_ELSEWHERE = re.compile(r"[:;][ \t\f]*(?:from|import)\b|\r")
+"""An import behind something else in its line, or lines that end in another way."""
+
+
+def import_tree(source: bytes, name: str) -> ast.Module:
+    """Return a tree that holds every import statement of ``source``, if not its other statements.
+
+    Only they are parsed. A module in which something else looks like one, or one is not the first
+    in its line, is parsed as a whole.
+    """
     try:
-        text = plain_text(value)
-    except TypeError:  # lowering takes longer than all the rest, and few values need it
-        text = canonical_text(value).rstrip()
-    if len(text) <= LONGEST_TEXT:
-        return text
-    return f"{shown_digest(blake3_hex(text.encode()))} ({len(text)} characters)"
+        text = source.decode("utf-8")
+        statements = None if _ELSEWHERE.search(text) else _import_statements(text)
+        if statements is not None:
+            return ast.parse("\n".join(statements), filename=name)
+    except (UnicodeDecodeError, SyntaxError):
+        pass
+    return ast.parse(source, filename=name)
+
+
+def _import_statements(text: str) -> list[str] | None:
+    """Return all that begins like an import statement, up to the end of its line or brackets.
+
+    None if one stands in a long text, as far as its quotes tell.
+    """
+    found: list[str] = []
+    for match in _FIRST_LINE.finditer(text):
+        if text.count('"""', 0, match.start()) % 2 or text.count("'''", 0, match.start()) % 2:
+            return None
+        statement, end = match[1], match.end()
+        while statement.count("(") > statement.count(")") or statement.endswith("\\"):
+            start, end = end, text.find("\n", end + 1)
+            if end < 0:
+                return [*found, text[match.start() :].lstrip()]
+            statement += text[start:end]
+        found.append(statement)
+    return found

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from netra_build.build.digests.code_digest import PACKAGE_FOLDER
+from netra_build.build.digests.action_digest import PACKAGE_FOLDER
 from netra_build.build.digests.distributions import DISTRIBUTION_BY_IMPORT, plain_name
 from netra_build.build.freshness.up_to_date import hash_file
 from netra_build.core.digests import blake3_hex

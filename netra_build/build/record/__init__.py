@@ -10,8 +10,8 @@ In reading order:
   was run. It is read when it is first needed and written at the end of a build.
 - ``run_file``: an ``Entry``, and the record on disk. A build that runs one action of thousands
   reads the heads of all entries and the rest of one.
-- ``reasons``: why an action ran: a closed set of causes, each with its words, and the differences
-  between two sets of ingredients; how an action ended.
+- ``reasons``: what an action is made from, as texts; why it ran: a closed set of causes, each with
+  its words, and the differences between two sets of ingredients; how it ended.
 
 Imports: actions (``build/graph``), what they depend on (``build/digests``) and ``core``. Who
 carries out actions (``build/run``, ``scons``) and who explains them (``inspect/why``) import this

@@ -13,9 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from netra_build.build.digests.action_digest import Ingredients, Input
 from netra_build.build.graph.actions import Paths
-from netra_build.build.record.reasons import Cause, Ending, Reason
+from netra_build.build.record.reasons import Cause, Ending, Ingredients, Input, Reason
 from netra_build.core.canonical_json import Json, canonical_text, parse_object, plain_text
 from netra_build.core.errors import BadInput
 

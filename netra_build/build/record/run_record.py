@@ -15,10 +15,9 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from netra_build.build.digests.action_digest import Ingredients
 from netra_build.build.graph.actions import Action, Paths
 from netra_build.build.record import run_file
-from netra_build.build.record.reasons import Ending, Reason
+from netra_build.build.record.reasons import Ending, Ingredients, Reason
 from netra_build.build.record.run_file import Entry, Line, Output
 from netra_build.core.canonical_json import Json
 from netra_build.core.disk import Disk

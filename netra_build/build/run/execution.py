@@ -16,12 +16,20 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from netra_build.build.digests.action_digest import Ingredients, ingredients_of, shown_digest
-from netra_build.build.digests.code_digest import code_parts
+from netra_build.build.digests.action_digest import code_parts
 from netra_build.build.freshness.input_trace import InputTrace, absolute
 from netra_build.build.graph.actions import Action, Graph, Paths, Place, Root
 from netra_build.build.graph.product import Product
-from netra_build.build.record.reasons import FORGOTTEN, Cause, Ending, Reason, differences
+from netra_build.build.record.reasons import (
+    FORGOTTEN,
+    Cause,
+    Ending,
+    Ingredients,
+    Reason,
+    differences,
+    ingredients_of,
+    shown_digest,
+)
 from netra_build.build.record.run_file import Entry, Line
 from netra_build.build.record.run_record import Pending, RunRecord
 from netra_build.core.digests import blake3_hex

@@ -12,6 +12,7 @@ In reading order:
 ``streams``          files too large to hold, and scratch space
 ``processes``        waiting for child processes; a pause of the garbage collector
 ``texts``            tables for terminals; templates from files beside the modules that use them
+``terminal``         one line of a terminal that is drawn again and again
 
 It imports blake3 and, late, rich and jinja2. ``errors`` and ``stamps`` are loaded by the up-to-date
 check at every start, so they import next to nothing. Start with ``errors``, then ``disk``.

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import atexit
 import sys
-import threading
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, TextIO
+from collections.abc import Sequence
+from typing import Any
 
 import SCons.Node
 import SCons.Node.Alias
@@ -66,19 +63,26 @@ def declare(env: Any, check: UpToDateCheck) -> int | None:
     except (NetraUserError, NetraError) as error:
         print(f"netra: {error}", file=sys.stderr)
         return error.status
-    if can_be_redrawn(sys.stdout, check.environment.get("TERM", "")) and not env["NETRA_VERBOSE"]:
-        _show_progress(env)
+    if not _is_quiet(env) and not env["NETRA_VERBOSE"]:
+        _show_progress(env, check.environment.get("TERM", ""))
     return None
 
 
-def _show_progress(env: Any) -> None:
-    """Show one live line in place of the build lines."""
-    if _is_quiet(env):
+def _show_progress(env: Any, term: str) -> None:
+    """Show one live line in place of the build lines, if the terminal can."""
+    if not sys.stdout.isatty() or term in ("", "dumb"):
         return
-    context: BuildContext = env["NETRA_CONTEXT"]
-    env["PRINT_CMD_LINE_FUNC"] = lambda *_: None
+    from netra_build.core.terminal import LiveLine
+
+    context, began = env["NETRA_CONTEXT"], time.monotonic()
     tally, total = context.tally, len(context.steps)
-    LiveLine(sys.stdout, tally, lambda: len(_settled(context)), total).start()
+
+    def text(width: int) -> str:
+        seconds, settled = time.monotonic() - began, len(_settled(context))
+        return progress_line(tally, settled, total, seconds, width) if tally.running() else ""
+
+    env["PRINT_CMD_LINE_FUNC"] = lambda *_: None
+    LiveLine(sys.stdout, text).start()
 
 
 def _is_build(env: Any) -> bool:
@@ -154,91 +158,3 @@ def _shortened(line: str) -> str:
     """Return label and subject of a build line; what it makes would not fit."""
     text = " ".join(line.split(" -> ")[0].split())
     return text if len(text) <= LONGEST_SUBJECT else text[: LONGEST_SUBJECT - 3] + "..."
-
-
-ERASE = "\r\x1b[K"
-REDRAW_SECONDS = 0.2
-NARROWEST = 20
-
-
-def terminal_width() -> int:
-    """Return the columns of the terminal."""
-    from rich.console import Console  # late: a build without a terminal needs none of it
-
-    return Console().width
-
-
-@dataclass(eq=False)
-class LiveLine:
-    """Draws progress on ``stream``, by a thread of its own while a build runs."""
-
-    stream: TextIO
-    tally: Tally
-    settled: Callable[[], int]
-    total: int
-    clock: Callable[[], float] = time.monotonic
-    columns: Callable[[], int] = terminal_width
-
-    def __post_init__(self) -> None:
-        self._began = self.clock()
-        self._shown = ""
-        self._lock = threading.RLock()
-        self._is_over = threading.Event()
-
-    def start(self) -> None:
-        """Draw again and again until ``stop``; what others print stands above the line."""
-        sys.stdout = ClearingStream(sys.stdout, self)
-        sys.stderr = ClearingStream(sys.stderr, self)
-        atexit.register(self.stop)
-        threading.Thread(target=self._redraw, daemon=True).start()
-
-    def stop(self) -> None:
-        """Take the line away for good."""
-        self._is_over.set()
-        self.clear()
-
-    def draw(self) -> None:
-        """Draw the line if something runs and it says something new."""
-        with self._lock:
-            if self._is_over.is_set() or not self.tally.running():
-                return
-            seconds, width = self.clock() - self._began, max(NARROWEST, self.columns() - 1)
-            text = progress_line(self.tally, self.settled(), self.total, seconds, width)
-            if text != self._shown:
-                self._shown = text
-                self.stream.write(ERASE + text)
-                self.stream.flush()
-
-    def clear(self) -> None:
-        """Take the line away until it is drawn again."""
-        with self._lock:
-            if self._shown:
-                self._shown = ""
-                self.stream.write(ERASE)
-                self.stream.flush()
-
-    def _redraw(self) -> None:
-        while not self._is_over.wait(REDRAW_SECONDS):
-            self.draw()
-
-
-class ClearingStream:
-    """A stream before whose every text the live line is taken away."""
-
-    def __init__(self, stream: TextIO, line: LiveLine) -> None:
-        self._stream = stream
-        self._line = line
-
-    def write(self, text: str) -> int:
-        """Write to the stream behind, on a line of its own."""
-        if text:
-            self._line.clear()
-        return self._stream.write(text)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
-
-
-def can_be_redrawn(stream: TextIO, term: str) -> bool:
-    """Tell whether a line can be redrawn on ``stream``."""
-    return stream.isatty() and term not in ("", "dumb")

@@ -76,7 +76,9 @@ def netra_report(env: Any, recipe: str, kind: str = ENGINE, **options: Any) -> l
     """
     product = _product_of(kind)
     folder = options.pop("out", None) or f"{env['NETRA_BUILD']}/{REPORTS}"
-    return _declare(env, requests.REPORT_OF + product, recipe, options, product, {Root.DIST: Path(folder)})
+    return _declare(
+        env, requests.REPORT_OF + product, recipe, options, product, {Root.DIST: Path(folder)}
+    )
 
 
 def netra_equivalence(env: Any, **options: Any) -> list[Any]:

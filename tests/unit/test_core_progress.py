@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import io
+from types import SimpleNamespace
 
 import pytest
 
 from netra_build.build.record.reasons import Ending
 from netra_build.build.run.execution import Tally
-from netra_build.scons.front import (
-    ClearingStream,
-    LiveLine,
-    can_be_redrawn,
-    duration_text,
-    progress_line,
-)
+from netra_build.core.terminal import ClearingStream, LiveLine
+from netra_build.scons import front
+from netra_build.scons.front import duration_text, progress_line
 
 
 def tally_of(ran: int = 0, restored: int = 0, running: tuple[str, ...] = ()) -> Tally:
@@ -66,16 +63,28 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_a_line_is_live_on_a_terminal_alone():
-    assert can_be_redrawn(Terminal(), "xterm")
-    assert not can_be_redrawn(Terminal(), "dumb")
-    assert not can_be_redrawn(Terminal(), "")
-    assert not can_be_redrawn(io.StringIO(), "xterm")
+@pytest.mark.parametrize(
+    ("stream", "term", "is_live"),
+    [
+        (Terminal(), "xterm", True),
+        (Terminal(), "dumb", False),
+        (Terminal(), "", False),
+        (io.StringIO(), "xterm", False),
+    ],
+)
+def test_a_line_is_live_on_a_terminal_alone(monkeypatch, stream, term, is_live):
+    started = []
+    monkeypatch.setattr("sys.stdout", stream)
+    monkeypatch.setattr(LiveLine, "start", lambda line: started.append(line))
+    env = {"NETRA_CONTEXT": SimpleNamespace(tally=Tally(), steps=[])}
+    front._show_progress(env, term)
+    assert [line.text(80) for line in started] == ([""] if is_live else [])
+    assert ("PRINT_CMD_LINE_FUNC" in env) is is_live
 
 
 def test_what_is_printed_stands_above_the_line():
     tally, screen = tally_of(running=("ASM      a -> b",)), Terminal()
-    line = LiveLine(screen, tally, lambda: 1, 3, clock=lambda: 0.0, columns=lambda: 80)
+    line = LiveLine(screen, lambda width: progress_line(tally, 1, 3, 0.0, width), lambda: 80)
     printed = ClearingStream(screen, line)
     printed.write("one\n")
     line.draw()
@@ -91,5 +100,5 @@ def test_what_is_printed_stands_above_the_line():
 
 def test_nothing_is_drawn_while_nothing_runs():
     screen = Terminal()
-    LiveLine(screen, tally_of(3), lambda: 0, 3, columns=lambda: 80).draw()
+    LiveLine(screen, lambda _: "", lambda: 80).draw()
     assert screen.getvalue() == ""

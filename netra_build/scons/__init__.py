@@ -4,9 +4,8 @@ In reading order:
 
 ``netra``         the tool: adds the builders to an environment
 ``methods``       the builders: plan what is asked for, refuse what cannot be, declare it
-``nodes``         the actions of a graph as SCons nodes
+``nodes``         the actions of a graph as SCons nodes, carried out here or in workers
 ``steps``         one action as SCons sees it: an executor and file nodes that ask our freshness
-``executor``      carries out steps, here or in workers
 ``context``       what one environment has declared: records, store, tool chain, steps
 ``up_to_date``    our SConstruct's first look: the lock, and whether there is nothing to do
 ``request``       a whole request restored from the store, and noted for the next run

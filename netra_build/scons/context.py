@@ -30,7 +30,7 @@ from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput, NetraError
 from netra_build.core.stamps import Row, process_start_ns
 from netra_build.formats.library import Library, open_library
-from netra_build.scons.executor import StepExecutor
+from netra_build.scons.nodes import StepExecutor
 from netra_build.scons.steps import Step, node_is_done
 from netra_build.scons.up_to_date import lock_build
 

@@ -8,8 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from netra_build.build.cache.contents import verified
 from netra_build.build.cache.store import open_store
+from netra_build.cli.store import verified
 
 WRITERS = 8
 ACTIONS = 40

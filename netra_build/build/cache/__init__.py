@@ -9,8 +9,7 @@ In reading order:
 
 - ``store``: **the face**: ``Store``, ``open_store``, ``store_place``. What a build asks of a store:
   outputs, blobs, records, and answers to questions about tools.
-- ``contents``: what the files are called and what they say, the forms of other versions included;
-  what ``netra store`` says and does: use, damage, what can go.
+- ``contents``: what the files are called and what they say.
 - ``files``: the file operations. No link is followed, every write is whole.
 - ``ledger``: how full the store is, and what leaves it when it is too full.
 - ``request_trace``: a finished request by content: what decided about it, and what it made; whether

@@ -4,35 +4,19 @@ A blob is its bytes. A record is a JSON document with its kind and key. An entry
 BLAKE3 of a JSON document, the document on one line, and then the small outputs one after the other.
 The document names the BLAKE3 and the size of each output; one that is not in the entry is a blob of
 its own. Making a file costs more than most outputs take to write.
-
-Whoever verifies a store or makes room in it works beside running builds: a file that vanishes
-meanwhile is no damage, nor is an entry whose blob was evicted, which the next writer completes, nor
-what another version of this package keeps: other checkouts of the user still read it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import suppress
-from dataclasses import dataclass
+from collections.abc import Mapping
 
-from netra_build.build.cache.files import (
-    PARTS,
-    FoundFile,
-    StoreFiles,
-    UnsoundFile,
-    occupied_bytes,
-)
-from netra_build.build.cache.ledger import FOLDERS, LEDGER, LOCK
 from netra_build.core.canonical_json import Json, parse_object, plain_canonical_bytes
 from netra_build.core.digests import DIGEST, blake3_hex
 from netra_build.core.disk import MAX_FILE_BYTES
 from netra_build.core.errors import BadInput
 
 ENTRY_FORMAT = "netra-store-entry-2"
-FIRST_ENTRY_FORMAT = "netra-store-entry-1"
-"""The document alone: all outputs were blobs."""
 MAX_DOCUMENT_BYTES = 1024 * 1024
 MAX_INNER_BYTES = 64 * 1024
 """Size up to which an output lies in the entry itself."""
@@ -47,15 +31,6 @@ ANSWER = "answer"
 """Kind of the records that hold answers to questions about tools."""
 TRACE, TRACE_FORMAT = "request", "netra-trace-6"
 """Kind and format of the records that hold what decided about a finished request."""
-
-WHAT = {
-    "actions": "outputs of actions",
-    "blobs": "contents",
-    "records": "records",
-    PARTS: "being written",
-}
-"""Folder of a store to what it holds."""
-OTHER_VERSION = "is of another version"
 
 
 def blob_name(digest: str) -> str:
@@ -101,7 +76,7 @@ def entry_bytes(action: str, outputs: Mapping[str, bytes]) -> tuple[bytes, dict[
 
 def read_entry(data: bytes, action: str) -> dict[str, bytes | str] | None:
     """Return each output by role: its bytes, or the digest of a blob. None for damage."""
-    read = _document(data, action)
+    read = entry_document(data, action)
     if read is None or read[0].get("format") != ENTRY_FORMAT:
         return None
     rows, contents = read[0].get("outputs"), read[1]
@@ -139,13 +114,7 @@ def read_record(data: bytes, name: str) -> dict[str, Json] | None:
     return record if name == record_prefix(kind, key) + blake3_hex(data) else None
 
 
-def names_other_version(found: Json, ours: str) -> bool:
-    """Tell whether a document's format is ``ours`` with another number than in this version."""
-    any_version = ours.rstrip("0123456789") + "[0-9]{1,9}"
-    return isinstance(found, str) and found != ours and bool(re.fullmatch(any_version, found))
-
-
-def _document(data: bytes, action: str) -> tuple[dict[str, Json], memoryview] | None:
+def entry_document(data: bytes, action: str) -> tuple[dict[str, Json], memoryview] | None:
     """Return the document of an entry and what follows it, None unless its digest is right."""
     head, _, rest = data.partition(b"\n")
     end = rest.find(b"\n") + 1
@@ -166,113 +135,3 @@ def _is_row(row: Json) -> bool:
     is_digest = isinstance(digest, str) and DIGEST.match(digest) is not None
     is_size = type(size) is int and 0 <= size <= MAX_FILE_BYTES
     return is_digest and is_size and type(row["is_inner"]) is bool
-
-
-@dataclass(frozen=True)
-class FolderUse:
-    """How many files a folder of the store has, and what they take in whole blocks."""
-
-    files: int
-    occupied_bytes: int
-
-
-def folder_use(files: StoreFiles) -> dict[str, FolderUse]:
-    """Return the use of each folder, in the order of ``WHAT``."""
-    result = {}
-    for folder in WHAT:
-        sizes = [occupied_bytes(file.size_bytes) for file in files.scan(folder)]
-        result[folder] = FolderUse(len(sizes), sum(sizes))
-    return result
-
-
-def verified(files: StoreFiles) -> Iterator[tuple[str, str]]:
-    """Verify every file that is kept; yield its name and what is wrong with it, if anything.
-
-    ``OTHER_VERSION`` is said of what another version of this package keeps and reads.
-    """
-    for file in files.scan(""):
-        if file.is_sound and (file.name in (LEDGER, LOCK) or file.name.startswith(f"{PARTS}/")):
-            continue
-        yield file.name, _fault(files, file)
-
-
-def remove_incomplete(files: StoreFiles) -> int:
-    """Remove the entries that name a blob which is not here and return how many.
-
-    Raises ``OSError`` for a store that cannot be written to.
-    """
-    removed = 0
-    for file in list(files.scan("actions")):
-        if not all(files.has(blob_name(digest)) for digest in _blobs_of(files, file.name)):
-            files.remove(file.name)
-            removed += 1
-    return removed
-
-
-def _blobs_of(files: StoreFiles, name: str) -> list[str]:
-    try:
-        data = files.read(name, MAX_ENTRY_BYTES)
-    except (UnsoundFile, OSError):
-        return []
-    entry = None if data is None else read_entry(data, name.rpartition("/")[2])
-    return [kept for kept in (entry or {}).values() if isinstance(kept, str)]
-
-
-def _fault(files: StoreFiles, file: FoundFile) -> str:
-    folder, _, rest = file.name.partition("/")
-    if not file.is_sound:
-        return "is no regular file of this user"
-    digest = rest.rpartition("/")[2]
-    is_named = {
-        "blobs": file.name == blob_name(digest),
-        "actions": DIGEST.match(digest) is not None and file.name == entry_name(digest),
-        "records": rest.count("/") == 2,
-    }
-    if folder not in FOLDERS or not is_named[folder]:
-        return "is no file of the store"
-    try:
-        data = files.read(file.name, max(MAX_FILE_BYTES, MAX_RECORD_BYTES))
-    except UnsoundFile:
-        return "is larger than it may be"
-    except OSError as error:
-        reason = (error.strerror or "unknown reason").lower()
-        return f"cannot be read: {reason}"
-    return "" if data is None else FAULTS[folder](file.name, data)
-
-
-def _blob_fault(name: str, data: bytes) -> str:
-    is_right = blake3_hex(data) == name.rpartition("/")[2]
-    return "" if is_right else "holds other bytes than its name says"
-
-
-def _entry_fault(name: str, data: bytes) -> str:
-    """Say what is wrong with an entry.
-
-    Every version begins with the digest of a document on one line; what comes after the document
-    is read by that version alone.
-    """
-    action = name.rpartition("/")[2]
-    if read_entry(data, action) is not None:
-        return ""
-    found, contents = _document(data, action) or ({}, b"")
-    is_first = found.get("format") == FIRST_ENTRY_FORMAT
-    is_other = names_other_version(found.get("format"), ENTRY_FORMAT)
-    return OTHER_VERSION if is_other and not (is_first and contents) else "is a damaged entry"
-
-
-def _record_fault(name: str, data: bytes) -> str:
-    record = read_record(data, name)
-    if record is not None:
-        trace = record["document"] if record["kind"] == TRACE else None
-        found = trace.get("format") if isinstance(trace, dict) else None
-        return OTHER_VERSION if names_other_version(found, TRACE_FORMAT) else ""
-    with suppress(BadInput):
-        found = parse_object(data, "record", max_bytes=MAX_RECORD_BYTES).get("format")
-        is_named = name.endswith(f".{blake3_hex(data)}")
-        if is_named and names_other_version(found, RECORD_FORMAT):
-            return OTHER_VERSION
-    return "is a damaged record"
-
-
-FAULTS = {"blobs": _blob_fault, "actions": _entry_fault, "records": _record_fault}
-"""Folder of a store to what says of a file in it what is wrong with it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -113,9 +113,11 @@ def seeds(values: Mapping[str, str]) -> list[int]:
     return list(range(1, int(text) + 1))
 
 
-NOT_RELEASED = ("tactic", "allow_unlocked", "locked", "debug")
-"""Variables that a release takes no word on: what is packed is locked, and of a recipe."""
-NOT_REPORTED = ("tactic", "allow_unlocked")
+NOT_USED_WITH = {
+    "release": ("tactic", "allow_unlocked", "locked", "debug"),
+    "report": ("tactic", "allow_unlocked"),
+}
+"""Variables that mean nothing to a target: what is packed is locked, and of a recipe."""
 
 
 def _refuse_unknown(targets: Sequence[str]) -> None:
@@ -135,8 +137,8 @@ def declare_asked(env: Any, values: Mapping[str, str], targets: Sequence[str]) -
     """
     _refuse_unknown(targets)
     packed = [
-        env.Alias(target, declare_target(env, values))
-        for target, declare_target in (("release", _releases), ("report", _reports))
+        env.Alias(target, _packed(env, values, target))
+        for target in NOT_USED_WITH
         if target in targets
     ]
     if packed:
@@ -165,48 +167,34 @@ def declare_asked(env: Any, values: Mapping[str, str], targets: Sequence[str]) -
         env.Default(env.Alias("asked", asked))
 
 
-def _releases(env: Any, values: Mapping[str, str]) -> list[Any]:
-    """Declare the packages of what is asked for; return their nodes."""
-    _refuse_variables(values, NOT_RELEASED, "release")
-    shared = {**_given(values, "version", "key", "out"), "oci": flag(values, "oci")}
-    asked = _of_products(env.NetraRelease, values, shared)
-    if not asked:
-        raise BadInput("release needs engine= or recipe=", location="scons")
-    return asked
+def _packed(env: Any, values: Mapping[str, str], target: str) -> list[Any]:
+    """Declare the packages or the pages of what is asked for; return their nodes.
 
-
-def _reports(env: Any, values: Mapping[str, str]) -> list[Any]:
-    """Declare the pages of what is asked for, of all engines without a word; return their nodes."""
-    _refuse_variables(values, NOT_REPORTED, "report")
-    shared = {**_given(values, "out"), "locked": flag(values, "locked")}
-    asked = _of_products(env.NetraReport, values, shared)
-    if not asked:
-        for name in recipe_names(env["NETRA_CONTEXT"].library(env)):
-            asked += env.NetraReport(name, kind=ENGINE, **shared)
-    return asked
-
-
-def _given(values: Mapping[str, str], *names: str) -> dict[str, Any]:
-    return {name: values[name] for name in names if name in values}
-
-
-def _refuse_variables(values: Mapping[str, str], names: Sequence[str], target: str) -> None:
-    for name in names:
+    Without a word there is a page of every engine, but no package.
+    """
+    for name in NOT_USED_WITH[target]:
         if name in values:
             raise BadInput(f"{name}= is not used with {target}", location="scons")
-
-
-def _of_products(
-    declare: Callable[..., list[Any]], values: Mapping[str, str], shared: Mapping[str, Any]
-) -> list[Any]:
-    """Declare something of the engine and of the recipe that are asked for."""
     asked: list[Any] = []
+    if target == "release":
+        declare = env.NetraRelease
+        shared = {**_given(values, "version", "key", "out"), "oci": flag(values, "oci")}
+    else:
+        declare = env.NetraReport
+        shared = {**_given(values, "out"), "locked": flag(values, "locked")}
     if "engine" in values:
         engine = _given(values, "profile", "golden_root")
         asked += declare(values["engine"], kind=ENGINE, **engine, **shared)
     if "recipe" in values:
         asked += declare(values["recipe"], kind=CODE_OBJECTS, **shared)
-    return asked
+    if not asked and target == "release":
+        raise BadInput("release needs engine= or recipe=", location="scons")
+    names = [] if asked else recipe_names(env["NETRA_CONTEXT"].library(env))
+    return asked + [node for name in names for node in declare(name, kind=ENGINE, **shared)]
+
+
+def _given(values: Mapping[str, str], *names: str) -> dict[str, Any]:
+    return {name: values[name] for name in names if name in values}
 
 
 def _declare_checks(

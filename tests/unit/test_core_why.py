@@ -12,7 +12,7 @@ from netra_build.build.digests.action_digest import action_digest
 from netra_build.build.freshness.freshness import Freshness, OutputRecord
 from netra_build.build.graph.actions import Place, Root, Stage
 from netra_build.build.record.reasons import Cause, Reason
-from netra_build.build.run.executor import run_action, run_graph
+from netra_build.build.run.executor import Job, perform, run_action, run_graph
 from netra_build.core.digests import blake3_hex
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import Refused
@@ -166,7 +166,7 @@ def test_a_source_that_is_gone(shop: Workshop) -> None:
 
 def test_a_run_that_was_asked_for_without_need(shop: Workshop) -> None:
     execution = shop.execution()
-    run_action(execution.graph.actions[1], execution, otherwise=Reason(Cause.ALWAYS))
+    perform(Job(execution.graph.actions[1], execution, otherwise=Reason(Cause.ALWAYS)))
     execution.runs.save()
     assert shop.why()[-1] == "    asked to run always"
 

@@ -107,7 +107,8 @@ class Ledger:
     def _evict(self, kept_bytes: int) -> tuple[int, int]:
         removed = freed = 0
         self._remove_old_parts()
-        found = sorted(self._files(), key=_last_use)
+        found = [file for folder in FOLDERS for file in self.files.scan(folder)]
+        found.sort(key=_last_use)
         total = sum(occupied_bytes(file.size_bytes) for file in found)
         for file in found:
             if total - freed <= kept_bytes:
@@ -124,10 +125,6 @@ class Ledger:
         for part in self.files.scan(PARTS):
             if part.used_ns < oldest:
                 self.files.remove(part.name)
-
-    def _files(self) -> Iterator[FoundFile]:
-        for folder in FOLDERS:
-            yield from self.files.scan(folder)
 
     @contextmanager
     def _locked(self) -> Iterator[bool]:

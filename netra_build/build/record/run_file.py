@@ -187,10 +187,8 @@ def _output(path: Any, name: Any, digest: Any, build: Any) -> Output:
 
 
 def _run(how: Any, ms: Any, reasons: Any) -> Run:
-    if type(ms) not in (int, float):
-        raise TypeError("not a time")
-    if not 0 <= ms <= LONGEST_MS:  # refuses what is not a number, too
-        raise ValueError("a time that no action takes")
+    if type(ms) not in (int, float) or not 0 <= ms <= LONGEST_MS:  # nor what is not a number
+        raise ValueError("not a time that an action takes")
     return Run(Ending(how).value, float(ms), tuple(map(_reason, reasons)))
 
 
@@ -201,10 +199,8 @@ def _reason(parts: Any) -> Reason:
 
 def _counted(number: Any) -> int:
     """Return the number of a build."""
-    if type(number) is not int:
-        raise TypeError("not a number of builds")
-    if not 0 <= number <= MOST_BUILDS:
-        raise ValueError("more builds than there can be")
+    if type(number) is not int or not 0 <= number <= MOST_BUILDS:
+        raise ValueError("not a number of builds")
     return number
 
 

@@ -217,14 +217,9 @@ def perform(job: Job, store: Store | None = None, only: Ending | None = None) ->
     return logged(job, lambda: attempt(job, store, only))
 
 
-def run_action(
-    action: Action,
-    execution: Execution,
-    store: Store | None = None,
-    otherwise: Reason = FORGOTTEN,
-) -> dict[str, str]:
+def run_action(action: Action, execution: Execution, store: Store | None = None) -> dict[str, str]:
     """Restore an action from the store, or make and keep it; return the BLAKE3 of its files."""
-    outcome = perform(Job(action, execution, otherwise=otherwise), store)
+    outcome = perform(Job(action, execution), store)
     assert outcome is not None
     return dict(outcome.written)
 

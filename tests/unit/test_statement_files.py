@@ -10,7 +10,7 @@ from kernel_statements import LIBRARY, entry_of, statement
 from kernel_statements import stated_tactics as ours
 
 from netra_build import requests
-from netra_build.build.digests.code_digest import code_reach
+from netra_build.build.digests.action_digest import code_reach
 from netra_build.build.graph.actions import Action, Root
 from netra_build.checkasm.numerics.loader import TOOL_BOX
 from netra_build.checkasm.numerics.statement_source import MAX_BYTES, TOOLS

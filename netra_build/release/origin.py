@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 
 from netra_build import __version__
-from netra_build.build.digests.code_digest import code_reach, python_version
+from netra_build.build.digests.action_digest import code_reach, python_version
 from netra_build.build.graph.actions import Inputs, Parameters
 from netra_build.core.canonical_json import Json, canonical_bytes, stable_hash
 from netra_build.core.digests import sha256_hex

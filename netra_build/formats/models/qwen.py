@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from netra_build.core.canonical_json import Json
 from netra_build.formats.fields import Fields, quoted
@@ -31,80 +31,54 @@ def qwen_graph(model: Fields) -> Graph:
     """Return the graph of a Qwen description; raise ``BadInput`` with the list's pointer."""
     if not any(model.value.get(key) for key in MODEL_LISTS):
         model.refuse(f"the qwen family needs at least one operation in: {quoted(MODEL_LISTS)}")
-    builder = _Builder()
     configuration = model.child("configuration")
-    for spec in model.objects("dense_operations", []):
-        builder.add_dense(spec, configuration)
-    for spec in _layer_specs(model, configuration):
-        builder.add_dense(spec, configuration)
-    for spec in model.objects("golden_operations", []):
-        builder.add_golden(spec)
-    for template in model.objects("fixed_operation_templates", []):
-        builder.operations += expand_template(template)
-    for spec in model.objects("fallback_operations", []):
-        builder.operations.append(_fallback_operation(spec))
-    return builder.graph(model.text("name", "qwen-dense"))
-
-
-class _Builder:
-    """Collects tensors, operations and the boundary in their published order."""
-
-    def __init__(self) -> None:
-        self.tensors: list[Tensor] = []
-        self.golden: dict[str, Tensor] = {}
-        self.operations: list[Operation] = []
-
-    def graph(self, name: str) -> Graph:
-        """Return the collected graph."""
-        return Graph(
-            name=name,
-            tensors=tuple(self.tensors),
-            operations=tuple(self.operations),
-            inputs=self._boundary("input"),
-            outputs=self._boundary("output"),
-        )
-
-    def _boundary(self, role: str) -> tuple[str, ...]:
-        names = (tensor.name for tensor in self.tensors if tensor.role == role)
-        return tuple(dict.fromkeys(names))
-
-    def add_dense(self, spec: Fields, configuration: Fields) -> None:
-        """Add one dense projection with its own activations."""
+    tensors: list[Tensor] = []
+    operations: list[Operation] = []
+    layers = _layer_specs(model, configuration)
+    for spec in chain(model.objects("dense_operations", []), layers):
         record = dense_attributes(spec, configuration)
-        tensors, operation = expand_dense(spec.text("name"), record)
-        self.tensors += tensors
-        self.operations.append(operation)
+        made, operation = expand_dense(spec.text("name"), record)
+        tensors += made
+        operations.append(operation)
+    golden: dict[str, Tensor] = {}
+    for spec in model.objects("golden_operations", []):
+        operations.append(_golden_operation(spec, golden))
+    tensors += golden.values()
+    for template in model.objects("fixed_operation_templates", []):
+        operations += expand_template(template)
+    for spec in model.objects("fallback_operations", []):
+        operations.append(_fallback_operation(spec))
+    return Graph(
+        name=model.text("name", "qwen-dense"),
+        tensors=tuple(tensors),
+        operations=tuple(operations),
+        inputs=_of_role(tensors, "input"),
+        outputs=_of_role(tensors, "output"),
+    )
 
-    def add_golden(self, spec: Fields) -> None:
-        """Add one golden operation; the first use of a tensor name declares the tensor."""
-        spec.close("name golden_artifact numerical")
-        artifact = spec.child("golden_artifact")
-        read_golden_contract(artifact)
-        pairs = golden_tensors(artifact)
-        for tensor, _ in pairs:
-            self._declare(tensor, artifact)
-        self.operations.append(
-            Operation(
-                name=spec.text("name"),
-                kind="golden_kernel",
-                inputs=_with_access(pairs, ("read", "read_write")),
-                outputs=_with_access(pairs, ("write", "read_write")),
-                attributes={"golden_artifact": artifact.value},
-                numerical=spec.child("numerical", {}).value,
-            )
-        )
 
-    def _declare(self, tensor: Tensor, artifact: Fields) -> None:
-        first = self.golden.setdefault(tensor.name, tensor)
-        if first is tensor:
-            self.tensors.append(tensor)
-        elif first != tensor:
+def _of_role(tensors: Iterable[Tensor], role: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(tensor.name for tensor in tensors if tensor.role == role))
+
+
+def _golden_operation(spec: Fields, tensors: dict[str, Tensor]) -> Operation:
+    """Return one golden operation; the first use of a tensor name declares it in ``tensors``."""
+    spec.close("name golden_artifact numerical")
+    artifact = spec.child("golden_artifact")
+    read_golden_contract(artifact)
+    pairs = golden_tensors(artifact)
+    for tensor, _ in pairs:
+        if tensors.setdefault(tensor.name, tensor) != tensor:
             fact = f'tensor "{tensor.name}" differs from its first declaration'
             artifact.refuse(fact, "arguments")
-
-
-def _with_access(pairs: Iterable[tuple[Tensor, str]], words: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(tensor.name for tensor, access in pairs if access in words)
+    return Operation(
+        name=spec.text("name"),
+        kind="golden_kernel",
+        inputs=tuple(tensor.name for tensor, access in pairs if "read" in access),
+        outputs=tuple(tensor.name for tensor, access in pairs if "write" in access),
+        attributes={"golden_artifact": artifact.value},
+        numerical=spec.child("numerical", {}).value,
+    )
 
 
 def _layer_specs(model: Fields, configuration: Fields) -> Iterator[Fields]:

@@ -268,7 +268,7 @@ def test_matrix_sums_against_fractions():
 
 
 def test_division_scaling_follows_the_ranges():
-    scale = division.div_scale(division.SINGLE)
+    scale = division.div_scale
     one, huge, tiny = (np.array([v], np.float32) for v in (1.0, 2.0**126.5, 2.0**-140))
     for s0, d, n, factor, flag in (
         (one, one, one, 1.0, False),

@@ -6,6 +6,7 @@ What is not said to be of one precision takes both.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -15,16 +16,34 @@ from netra_build.checkasm.model.arrays import Array
 
 F32 = np.float32
 F64 = np.float64
-DEFAULT_NAN = np.uint32(0x7FC00000)
-_TIE_MASK = np.int64(0x1FFFFFFF)
-_TIE = np.int64(0x10000000)
-_SMALLEST_NORMAL = 2.0**-126
-_INFINITY = np.uint32(0x7F800000)
+TIE_MASK = np.int64(0x1FFFFFFF)
+"""Bits of a float64 that a float32 does not have."""
+TIE = np.int64(0x10000000)
+"""Those bits half way between two float32."""
+SMALLEST_NORMAL = 2.0**-126
 
-_BITS: dict[Any, Any] = {np.dtype(F32): np.uint32, np.dtype(F64): np.uint64}
-_QUIET: dict[Any, Any] = {np.dtype(F32): np.uint32(1 << 22), np.dtype(F64): np.uint64(1 << 51)}
-_NAN: dict[Any, Any] = {np.dtype(F32): DEFAULT_NAN, np.dtype(F64): np.uint64(0x7FF8 << 48)}
 
+class Precision:
+    """A type of numbers: the widths of its fields, and the bits of its special numbers."""
+
+    def __init__(self, bits: Any, mantissa_bits: int, bias: int) -> None:
+        self.bits = bits
+        self.mantissa_bits = mantissa_bits
+        self.bias = bias
+        self.infinity = bits(2 * bias + 1 << mantissa_bits)
+        self.quiet = bits(1 << mantissa_bits - 1)
+        self.nan = self.infinity | self.quiet
+        self.sign = bits(bias + 1 << mantissa_bits + 1)
+
+    def exponent(self, x: Array) -> Array:
+        """Return the biased exponent field as int64."""
+        field = np.asarray(x).view(self.bits) & self.infinity
+        return np.asarray(field >> self.bits(self.mantissa_bits), np.int64)
+
+
+SINGLE = Precision(np.uint32, 23, 127)
+DOUBLE = Precision(np.uint64, 52, 1023)
+PRECISION: dict[np.dtype[Any], Precision] = {np.dtype(F32): SINGLE, np.dtype(F64): DOUBLE}
 
 # NaN
 
@@ -46,10 +65,11 @@ def fix_nan(result: Array, *sources: Array) -> Array:
     if not nan.any():
         return result
     # Lanes that are switched off often hold junk, so only the NaNs themselves are looked at.
-    bits = np.full(np.count_nonzero(nan), _NAN[result.dtype])
+    kind = PRECISION[result.dtype]
+    bits = np.full(np.count_nonzero(nan), kind.nan)
     for source in reversed(sources):
         part = np.broadcast_to(source, result.shape)[nan]
-        bits = np.where(np.isnan(part), part.view(bits.dtype) | _QUIET[result.dtype], bits)
+        bits = np.where(np.isnan(part), part.view(bits.dtype) | kind.quiet, bits)
     fixed = np.array(result)
     fixed.view(bits.dtype)[nan] = bits
     return fixed
@@ -60,32 +80,23 @@ def quiet(a: Array) -> Array:
     nan = np.isnan(a)
     if not nan.any():
         return a
-    bits = np.ascontiguousarray(a).view(_BITS[a.dtype])
-    result: Array = np.where(nan, bits | _QUIET[a.dtype], bits).view(a.dtype)
-    return result
+    kind = PRECISION[a.dtype]
+    bits = np.ascontiguousarray(a).view(kind.bits)
+    return np.asarray(np.where(nan, bits | kind.quiet, bits).view(a.dtype))
+
+
+def settled(fn: Callable[..., Array]) -> Callable[..., Array]:
+    """Return the function with the hardware's NaNs; the first source that is one decides."""
+    return lambda *values: fix_nan(fn(*values), *values)
 
 
 # Arithmetic
 
 
-def add(a: Array, b: Array) -> Array:
-    """Return a + b."""
-    return fix_nan(np.add(a, b), a, b)
-
-
-def subtract(a: Array, b: Array) -> Array:
-    """Return a - b; a NaN in b keeps its sign."""
-    return fix_nan(np.subtract(a, b), a, b)
-
-
-def subtract_reversed(a: Array, b: Array) -> Array:
-    """Return b - a."""
-    return fix_nan(np.subtract(b, a), a, b)
-
-
-def multiply(a: Array, b: Array) -> Array:
-    """Return a * b."""
-    return fix_nan(np.multiply(a, b), a, b)
+add = settled(np.add)
+subtract = settled(np.subtract)
+"""A NaN in the subtrahend keeps its sign."""
+multiply = settled(np.multiply)
 
 
 def fma(a: Array, b: Array, c: Array) -> Array:
@@ -102,8 +113,8 @@ def round_sum(p: Array, c: Array) -> Array:
     """
     s = np.asarray(p + c)
     result = s.astype(F32, order="C")
-    doubtful = (s.view(np.int64) & _TIE_MASK) == _TIE
-    doubtful |= np.abs(s) < _SMALLEST_NORMAL
+    doubtful = (s.view(np.int64) & TIE_MASK) == TIE
+    doubtful |= np.abs(s) < SMALLEST_NORMAL
     places = np.flatnonzero(doubtful)
     if len(places):
         sums = s.reshape(-1)[places]
@@ -188,25 +199,23 @@ def _extreme(result: Array, a: Array, b: Array, merge: np.ufunc) -> Array:
     """Settle zeros (equal operands merge their sign bits) and signalling NaNs."""
     if np.asarray(result).all() and is_all_finite(np.asarray(a + b)):
         return result
-    kind = np.asarray(result).dtype
-    ia, ib = np.asarray(a).view(_BITS[kind]), np.asarray(b).view(_BITS[kind])
-    bits = np.where(np.equal(a, b), merge(ia, ib), np.asarray(result).view(_BITS[kind]))
+    kind = PRECISION[np.asarray(result).dtype]
+    ia, ib = np.asarray(a).view(kind.bits), np.asarray(b).view(kind.bits)
+    bits = np.where(np.equal(a, b), merge(ia, ib), np.asarray(result).view(kind.bits))
     first, second = np.isnan(a), np.isnan(b)
     if first.any() or second.any():
         for source, nan in ((ib, second), (ia, first)):
-            signalling = nan & (source & _QUIET[kind] == 0)
-            bits = np.where(signalling | (first & second), source | _QUIET[kind], bits)
-    return np.asarray(bits).view(kind)
+            signalling = nan & (source & kind.quiet == 0)
+            bits = np.where(signalling | (first & second), source | kind.quiet, bits)
+    return np.asarray(bits).view(np.asarray(result).dtype)
 
 
-def maximum3(a: Array, b: Array, c: Array) -> Array:
-    """Maximum of three."""
-    return maximum(maximum(a, b), c)
+def of_three(pick: Callable[[Array, Array], Array]) -> Callable[[Array, Array, Array], Array]:
+    """Return an extreme of three, for that of two."""
+    return lambda a, b, c: pick(pick(a, b), c)
 
 
-def minimum3(a: Array, b: Array, c: Array) -> Array:
-    """Minimum of three."""
-    return minimum(minimum(a, b), c)
+maximum3, minimum3 = of_three(maximum), of_three(minimum)
 
 
 def median3(a: Array, b: Array, c: Array) -> Array:
@@ -223,16 +232,15 @@ def median3(a: Array, b: Array, c: Array) -> Array:
 def flush(a: Array) -> Array:
     """Return ``a`` with subnormals replaced by zeros of the same sign."""
     bits = np.asarray(a).view(np.uint32)
-    tiny = (bits & _INFINITY) == 0
+    tiny = (bits & SINGLE.infinity) == 0
     if not tiny.any():
         return a
-    return np.where(tiny, bits & np.uint32(0x80000000), bits).view(F32)
+    return np.where(tiny, bits & SINGLE.sign, bits).view(F32)
 
 
 def clamp_unit(a: Array) -> Array:
     """Clamp to [0, 1]; NaN and -0 become +0."""
-    result: Array = np.minimum(np.where(a > 0, a, F32(0)), F32(1))
-    return result
+    return np.minimum(np.where(a > 0, a, F32(0)), F32(1))
 
 
 def load_exponent(a: Array, exponent: Array) -> Array:
@@ -243,8 +251,7 @@ def load_exponent(a: Array, exponent: Array) -> Array:
 def fraction(a: Array) -> Array:
     """Return a - floor(a), kept below one."""
     below_one = np.nextafter(a.dtype.type(1), a.dtype.type(0))
-    result: Array = np.minimum(a - np.floor(a), below_one)
-    return result
+    return np.asarray(np.minimum(a - np.floor(a), below_one))
 
 
 def mantissa(a: Array) -> Array:

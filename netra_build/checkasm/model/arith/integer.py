@@ -40,8 +40,7 @@ def subtract_borrow(a: Array, b: Array, borrow: object = False) -> tuple[Array, 
 def high_product(a: Array, b: Array) -> Array:
     """Return the upper half of the product of two numbers of 32 bits."""
     wide = _wide(a) * _wide(b)
-    result: Array = (wide >> wide.dtype.type(32)).astype(a.dtype)
-    return result
+    return np.asarray(wide >> wide.dtype.type(32), a.dtype)
 
 
 def median3(a: Array, b: Array, c: Array) -> Array:
@@ -68,8 +67,7 @@ def ones(width: Array) -> Array:
     """Return an unsigned number of ``width`` ones."""
     one = width.dtype.type(1)
     # Numpy shifts by the size of the type or more to zero.
-    result: Array = (one << width) - one
-    return result
+    return np.asarray((one << width) - one)
 
 
 def field(a: Array, offset: Array, width: Array) -> Array:
@@ -82,22 +80,19 @@ def field(a: Array, offset: Array, width: Array) -> Array:
         return moved & ones(width.astype(a.dtype))
     bits = width.astype(a.dtype)
     up = np.where((bits == 0) | (bits >= _size(a)), 0, _size(a) - bits).astype(a.dtype)
-    result: Array = np.where(bits == 0, a.dtype.type(0), (moved << up) >> up)
-    return result
+    return np.asarray(np.where(bits == 0, a.dtype.type(0), (moved << up) >> up))
 
 
 def mask_bits(width: Array, offset: Array) -> Array:
     """Return ones at ``offset`` of the unsigned type of the operands."""
     limit = width.dtype.type(_size(width) - 1)
-    result: Array = ones(width & limit) << (offset & limit)
-    return result
+    return np.asarray(ones(width & limit) << (offset & limit))
 
 
 def sign_extended(a: Array, width: int) -> Array:
     """Return int32 of the low ``width`` bits of 32."""
     up = np.int32(32 - width)
-    result: Array = (a.view(np.int32) << up) >> up
-    return result
+    return np.right_shift(np.left_shift(a.view(np.int32), up), up)
 
 
 # Bits of unsigned numbers
@@ -107,8 +102,7 @@ def reverse_bits(a: Array) -> Array:
     """Return the bits in reverse order."""
     if a.dtype == U64:
         low, high = a.astype(U32), (a >> U64(32)).astype(U32)
-        result: Array = reverse_bits(low).astype(U64) << U64(32) | reverse_bits(high)
-        return result
+        return np.asarray(reverse_bits(low).astype(U64) << U64(32) | reverse_bits(high))
     for shift, mask in ((1, 0x55555555), (2, 0x33333333), (4, 0x0F0F0F0F), (8, 0x00FF00FF)):
         a = ((a >> U32(shift)) & U32(mask)) | ((a & U32(mask)) << U32(shift))
     return (a >> U32(16)) | (a << U32(16))
@@ -129,11 +123,9 @@ def first_one(a: Array) -> Array:
 def leading_zeros(a: Array) -> Array:
     """Position of the highest one counted from the top, -1 for zero."""
     filled = a
-    shift = 1
-    while shift < _size(a):
+    for shift in (1, 2, 4, 8, 16, 32)[: _size(a).bit_length() - 1]:
         filled = filled | (filled >> a.dtype.type(shift))
-        shift *= 2
-    count = (_size(a) - np.bitwise_count(filled).astype(np.int32)).astype(np.int32)
+    count = np.int32(_size(a)) - np.bitwise_count(filled).astype(np.int32)
     return np.where(a == 0, np.int32(-1), count)
 
 
@@ -146,8 +138,7 @@ def quad_any(a: Array) -> Array:
     """Return a one in the lowest bit of each group of four bits: any of them set."""
     shifted = a | a >> a.dtype.type(1)
     shifted = shifted | shifted >> a.dtype.type(2)
-    result: Array = shifted & a.dtype.type(int("1" * (_size(a) // 4), 16))
-    return result
+    return np.asarray(shifted & a.dtype.type(int("1" * (_size(a) // 4), 16)))
 
 
 def quad_mask(a: Array) -> Array:

@@ -13,23 +13,17 @@ from functools import lru_cache
 
 import numpy as np
 
-from netra_build.checkasm.model.arith.ieee import fix_nan
+from netra_build.checkasm.model.arith.ieee import F32, F64, SMALLEST_NORMAL, TIE, TIE_MASK, fix_nan
 from netra_build.checkasm.model.arrays import Array
 
-F32 = np.float32
-F64 = np.float64
 _EXACT = Context(prec=60, Emin=-9999, Emax=9999)
-_TIE_MASK = np.int64(0x1FFFFFFF)
-_TIE = np.int64(0x10000000)
 _LN_2 = _EXACT.ln(Decimal(2))
 _NEAR = np.int64(16)
 """How many float64 units an estimate may be off."""
 
-_SMALLEST_NORMAL = 2.0**-126
 _SUBNORMAL_UNIT = 2.0**-149
 
 Exact = Callable[[Decimal], Decimal]
-
 
 NEAREST = "nearest"
 SECOND_NEAREST = "second nearest"
@@ -50,7 +44,7 @@ def second_nearest(nearest: Array, estimate: Array) -> Array:
     # NaN compares as false.
     is_inexact = (wide < estimate) | (wide > estimate)
     is_usual = np.isfinite(nearest) & np.isfinite(other)
-    is_usual &= np.minimum(np.abs(nearest), np.abs(other)) >= _SMALLEST_NORMAL
+    is_usual &= np.minimum(np.abs(nearest), np.abs(other)) >= SMALLEST_NORMAL
     return np.where(is_inexact & is_usual, other, nearest)
 
 
@@ -58,8 +52,8 @@ def _round(estimate: Array, x: Array, exact: Exact) -> Array:
     """Round a float64 estimate of f(x) to float32, asking ``exact`` near ties."""
     result = estimate.astype(F32)
     bits = np.ascontiguousarray(estimate).view(np.int64)
-    doubtful = np.abs((bits & _TIE_MASK) - _TIE) <= _NEAR
-    tiny = np.abs(estimate) < _SMALLEST_NORMAL
+    doubtful = np.abs((bits & TIE_MASK) - TIE) <= _NEAR
+    tiny = np.abs(estimate) < SMALLEST_NORMAL
     if tiny.any():
         # Subnormal results have ties half way between multiples of their unit.
         units = np.abs(estimate) / _SUBNORMAL_UNIT
@@ -140,23 +134,19 @@ def _sine(turn: Decimal) -> Decimal:
 
 
 def _exact_cosine(turn: Decimal) -> Decimal:
-    return _sine(_EXACT.subtract(Decimal("0.25"), turn))
+    return _sine(_EXACT.subtract(Decimal("0.25"), abs(turn)))
 
 
-def sine(x: Array) -> Array:
-    """sin(2 pi x): the operand counts turns."""
-    turn = x.astype(F64)
-    turn = turn - np.rint(turn)
-    estimate = np.sin(2.0 * np.pi * turn)
-    # Half turns are exact zeros, which float64 pi misses.
-    estimate = np.where(np.abs(turn) == 0.5, 0.0, estimate)
-    return fix_nan(_round(estimate, turn, _sine), x)
+def _of_turns(fn: np.ufunc, zero: float, exact: Exact) -> Callable[[Array], Array]:
+    """Return a function of 2 pi x; float64 pi misses its exact zero."""
+
+    def run(x: Array) -> Array:
+        turn = x.astype(F64)
+        turn = turn - np.rint(turn)
+        estimate = np.where(np.abs(turn) == zero, 0.0, fn(2.0 * np.pi * turn))
+        return fix_nan(_round(estimate, turn, exact), x)
+
+    return run
 
 
-def cosine(x: Array) -> Array:
-    """cos(2 pi x): the operand counts turns."""
-    turn = x.astype(F64)
-    turn = np.abs(turn - np.rint(turn))
-    estimate = np.cos(2.0 * np.pi * turn)
-    estimate = np.where(turn == 0.25, 0.0, estimate)
-    return fix_nan(_round(estimate, turn, _exact_cosine), x)
+sine, cosine = _of_turns(np.sin, 0.5, _sine), _of_turns(np.cos, 0.25, _exact_cosine)

@@ -26,11 +26,6 @@ F64 = np.float64
 # Arithmetic
 
 
-def _settled(fn: Function) -> Function:
-    """Return the function with the hardware's NaNs."""
-    return lambda *values: ieee.fix_nan(fn(*values), *values)
-
-
 def _multiply_legacy(a: Array, b: Array) -> Array:
     """Zero times anything is zero."""
     return np.where((a == 0) | (b == 0), F32(0), ieee.multiply(a, b)).astype(F32, copy=False)
@@ -42,15 +37,14 @@ def fma_half(a: Array, b: Array, c: Array) -> Array:
     return ieee.sum_to_odd(*np.broadcast_arrays(product, c.astype(F64)))
 
 
-operation("v_add_f32", "f32 = f32 f32", ieee.add)
+operation("v_add_{f32,f64}", "T = T T", ieee.add)
 operation("v_sub_f32", "f32 = f32 f32", ieee.subtract)
-operation("v_subrev_f32", "f32 = f32 f32", ieee.subtract_reversed)
-operation("v_mul_f32", "f32 = f32 f32", ieee.multiply)
+operation("v_subrev_f32", "f32 = f32 f32", ieee.settled(lambda a, b: b - a))
+operation("v_mul_{f32,f64}", "T = T T", ieee.multiply)
 operation("v_mul_legacy_f32", "f32 = f32 f32", _multiply_legacy)
 operation("v_fma_f32 v_fmaak_f32 v_fmamk_f32", "f32 = f32 f32 f32", ieee.fma)
 operation("v_fmac_f32", "f32 = f32 f32 f32!", ieee.fma)
-operation("v_add_f64", "f64 = f64 f64", ieee.add)
-operation("v_mul_f64", "f64 = f64 f64", ieee.multiply)
+
 operation("v_fma_f64", "f64 = f64 f64 f64", ieee.fma_double)
 operation("v_fmac_f64", "f64 = f64 f64 f64!", ieee.fma_double)
 operation("v_add_f16", "f16 = f16 f16", np.add)
@@ -80,11 +74,11 @@ register("v_fma_mix_f32 v_fma_mix{lo,hi}_f16", _build_mixed)
 def _any_nan_wins(pick: Function) -> Function:
     """IEEE 754-2019 maximum/minimum: any NaN wins."""
 
-    def run(a: Array, b: Array, c: Array) -> Array:
-        result: Array = pick(pick(a, b), c)
-        for source in (c, b, a):
+    def run(*values: Array) -> Array:
+        result = pick(*values)
+        for source in reversed(values):
             result = np.where(np.isnan(source), ieee.quiet(np.asarray(source)), result)
-        return result.astype(F32, copy=False)
+        return np.asarray(result, F32)
 
     return run
 
@@ -94,8 +88,8 @@ operation("v_min_{f16,f32,f64}", "T = T T", ieee.minimum)
 operation("v_max3_{f16,f32}", "T = T T T", ieee.maximum3)
 operation("v_min3_{f16,f32}", "T = T T T", ieee.minimum3)
 operation("v_med3_{f16,f32}", "T = T T T", ieee.median3)
-operation("v_maximum3_f32", "f32 = f32 f32 f32", _any_nan_wins(ieee.maximum))
-operation("v_minimum3_f32", "f32 = f32 f32 f32", _any_nan_wins(ieee.minimum))
+operation("v_maximum3_f32", "f32 = f32 f32 f32", _any_nan_wins(ieee.maximum3))
+operation("v_minimum3_f32", "f32 = f32 f32 f32", _any_nan_wins(ieee.minimum3))
 
 # Reciprocals, roots, powers, circles
 
@@ -111,9 +105,9 @@ operation("v_exp_f32", "f32 = f32", special.exp2, is_approximate=True)
 operation("v_log_f32", "f32 = f32", special.log2, is_approximate=True)
 operation("v_sin_f32", "f32 = f32", special.sine)
 operation("v_cos_f32", "f32 = f32", special.cosine)
-operation("v_rcp_f64", "f64 = f64", _settled(lambda a: 1.0 / a))
+operation("v_rcp_f64", "f64 = f64", ieee.settled(lambda a: 1.0 / a))
 operation("v_rsq_f64", "f64 = f64", ieee.reciprocal_root_double)
-operation("v_sqrt_f64", "f64 = f64", _settled(np.sqrt))
+operation("v_sqrt_f64", "f64 = f64", ieee.settled(np.sqrt))
 operation("v_rcp_f16", "f16 = f16", _wide(lambda a: 1.0 / a))
 operation("v_sqrt_f16", "f16 = f16", _wide(np.sqrt))
 operation("v_rsq_f16", "f16 = f16", _wide(lambda a: 1.0 / np.sqrt(a)))
@@ -136,8 +130,7 @@ _ROUNDINGS: dict[str, Function] = {
 for _name, _fn in _ROUNDINGS.items():
     operation(f"v_{_name}_{{f32,f64}}", "T = T", _quieted(_fn))
     operation(f"v_{_name}_f16", "f16 = f16", _fn)
-operation("v_ldexp_f32", "f32 = f32 i32", ieee.load_exponent)
-operation("v_ldexp_f64", "f64 = f64 i32", ieee.load_exponent)
+operation("v_ldexp_{f32,f64}", "T = T i32", ieee.load_exponent)
 operation("v_ldexp_f16", "f16 = f16 i16", lambda a, n: np.ldexp(a.astype(F64), n))
 operation("v_fract_{f32,f64}", "T = T", ieee.fraction)
 operation("v_fract_f16", "f16 = f16", lambda a: np.minimum(a - np.floor(a), F32(1 - 2.0**-11)))
@@ -147,11 +140,9 @@ operation("v_frexp_exp_i16_f16", "i16 = f16", ieee.exponent)
 
 # Steps of a division
 
-for _kind, _limits in (("f32", division.SINGLE), ("f64", division.DOUBLE)):
-    _three = f"{_kind} = {_kind} {_kind} {_kind}"
-    operation(f"v_div_scale_{_kind}", _three.replace("=", "mask ="), division.div_scale(_limits))
-    operation(f"v_div_fmas_{_kind}", f"{_three} vcc", division.div_fmas(_limits))
-    operation(f"v_div_fixup_{_kind}", _three, division.div_fixup(_limits))
+operation("v_div_scale_{f32,f64}", "T mask = T T T", division.div_scale)
+operation("v_div_fmas_{f32,f64}", "T = T T T vcc", division.div_fmas)
+operation("v_div_fixup_{f32,f64}", "T = T T T", division.div_fixup)
 
 
 def _div_fixup_half(quotient: Array, denominator: Array, numerator: Array) -> Array:
@@ -171,12 +162,12 @@ operation("v_div_fixup_f16", "f16 = f16 f16 f16", _div_fixup_half, keeps_high=Tr
 # Comparisons: one bit per active lane in VCC or a pair of scalar registers
 
 
-def _unordered(a: Array, b: Array) -> Array:
-    return np.isnan(a) | np.isnan(b)
-
-
 def _constant(value: bool) -> Function:
     return lambda a, b: np.full(np.broadcast(a, b).shape, value)
+
+
+def _not(fn: Function) -> Function:
+    return lambda a, b: np.logical_not(fn(a, b))
 
 
 _ORDERED: dict[str, Function] = {
@@ -187,20 +178,15 @@ _ORDERED: dict[str, Function] = {
     "gt": np.greater,
     "ge": np.greater_equal,
 }
-INTEGER: dict[str, Function] = {**_ORDERED, "ne": np.not_equal, "t": _constant(True)}
-FLOAT: dict[str, Function] = {
+INTEGER = {**_ORDERED, "ne": np.not_equal, "t": _constant(True)}
+_POSITIVE: dict[str, Function] = {
     **_ORDERED,
     "lg": lambda a, b: np.less(a, b) | np.greater(a, b),
-    "o": lambda a, b: ~_unordered(a, b),
-    "u": _unordered,
-    "nge": lambda a, b: ~np.greater_equal(a, b),
-    "nlg": lambda a, b: ~(np.less(a, b) | np.greater(a, b)),
-    "ngt": lambda a, b: ~np.greater(a, b),
-    "nle": lambda a, b: ~np.less_equal(a, b),
-    "neq": np.not_equal,
-    "nlt": lambda a, b: ~np.less(a, b),
-    "tru": _constant(True),
+    "o": lambda a, b: ~(np.isnan(a) | np.isnan(b)),
 }
+_NEGATED = {"nge": "ge", "nlg": "lg", "ngt": "gt", "nle": "le", "neq": "eq", "nlt": "lt", "u": "o"}
+FLOAT: dict[str, Function] = {**_POSITIVE, **{name: _not(_POSITIVE[of]) for name, of in _NEGATED.items()}}
+FLOAT["tru"] = _constant(True)
 
 
 def comparison(name: str, sources: str, fn: Function) -> None:
@@ -223,13 +209,11 @@ for _name, _fn in FLOAT.items():
     comparison(f"{_name}_{{f16,f32,f64}}", "T T", _fn)
 
 
-def _classify(value: Array, mask: Array, *, quiet_bit: int, smallest: float) -> Array:
+def _classify(smallest: float, value: Array, mask: Array) -> Array:
     """Test which of ten classes a number belongs to; ``mask`` has one bit per class."""
-    size_bits = np.uint32 if value.dtype == np.float32 else np.uint64
-    bits = np.ascontiguousarray(value).view(size_bits).astype(np.uint64)
-    nan = np.isnan(value)
-    is_quiet = (bits >> np.uint64(quiet_bit)) & np.uint64(1) == 1
-    negative = np.signbit(value)
+    kind = ieee.PRECISION[value.dtype]
+    is_quiet = np.ascontiguousarray(value).view(kind.bits) & kind.quiet != 0
+    nan, negative = np.isnan(value), np.signbit(value)
     infinite, zero = np.isinf(value), value == 0
     tiny = (np.abs(value) < smallest) & ~zero
     normal = np.isfinite(value) & ~tiny & ~zero
@@ -241,6 +225,5 @@ def _classify(value: Array, mask: Array, *, quiet_bit: int, smallest: float) -> 
     return result
 
 
-for _kind, _quiet, _smallest in (("f16", 22, -14), ("f32", 22, -126), ("f64", 51, -1022)):
-    _class = partial(_classify, quiet_bit=_quiet, smallest=2.0**_smallest)
-    comparison(f"class_{_kind}", f"{_kind} u32", _class)
+for _kind, _smallest in (("f16", -14), ("f32", -126), ("f64", -1022)):
+    comparison(f"class_{_kind}", f"{_kind} u32", partial(_classify, 2.0**_smallest))

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from netra_build.checkasm.model.arith.ieee import of_three
 from netra_build.checkasm.model.arith.integer import (
     add_carry,
     count_ones,
@@ -188,8 +189,8 @@ for _count, _width in ((2, 16), (4, 8), (8, 4)):
 
 operation("v_max_{i16,u16,i32,u32}", "T = T T", np.maximum)
 operation("v_min_{i16,u16,i32,u32}", "T = T T", np.minimum)
-operation("v_max3_{i16,u16,i32,u32}", "T = T T T", lambda a, b, c: np.maximum(np.maximum(a, b), c))
-operation("v_min3_{i16,u16,i32,u32}", "T = T T T", lambda a, b, c: np.minimum(np.minimum(a, b), c))
+operation("v_max3_{i16,u16,i32,u32}", "T = T T T", of_three(np.maximum))
+operation("v_min3_{i16,u16,i32,u32}", "T = T T T", of_three(np.minimum))
 operation("v_med3_{i16,u16,i32,u32}", "T = T T T", median3)
 
 # Bit fields and counting
@@ -237,8 +238,7 @@ def _differences(a: Array, b: Array, width: int) -> list[Array]:
 def _sum_of_differences(width: int, shift: int = 0) -> Callable[[Array, Array, Array], Array]:
     def run(a: Array, b: Array, c: Array) -> Array:
         total = np.asarray(sum(_differences(a, b, width))).astype(U32)
-        result: Array = (total << U32(shift)) + c
-        return result
+        return np.asarray((total << U32(shift)) + c)
 
     return run
 
@@ -261,8 +261,7 @@ def _average(a: Array, b: Array, c: Array) -> Array:
 
 def _pack_saturated(a: Array) -> Array:
     low, high = (np.clip(x, 0, 255) for x in _parts(a, 16, signed=True))
-    result: Array = (low | high << 8).astype(U32)
-    return result
+    return np.asarray(low | high << 8, U32)
 
 
 operation("v_perm_b32", "b32 = b32 b32 b32", _permute_bytes)

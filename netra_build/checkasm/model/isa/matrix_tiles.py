@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from netra_build.checkasm.model.arith.ieee import DEFAULT_NAN, round_sum
+from netra_build.checkasm.model.arith.ieee import SINGLE, round_sum
 from netra_build.checkasm.model.arrays import LANES, Array, Scratch
 
 U = np.uint32
@@ -61,8 +61,7 @@ def split_codes(packed: Array, bits: int) -> Array:
     digits = np.unpackbits(octets, axis=-1, bitorder="little")
     weights = np.array([1, 2, 4, 8, 16, 32], np.uint8)
     sixes = digits.reshape(*octets.shape[:-1], -1, 6)
-    result: Array = (sixes * weights).sum(axis=-1).astype(np.uint8)
-    return result
+    return np.asarray((sixes * weights).sum(axis=-1), np.uint8)
 
 
 def by_lane_group(registers: Array, tile: Tile) -> Array:
@@ -200,8 +199,7 @@ def _spread(matrix: Array, axis: int) -> Array:
     exponent = (np.ascontiguousarray(matrix).view(np.int64) >> 52) & 0x7FF
     highest = exponent.max(axis=axis)
     lowest = np.where(matrix == 0, 0x7FF, exponent).min(axis=axis)
-    result: Array = np.maximum(highest - lowest, 0)
-    return result
+    return np.asarray(np.maximum(highest - lowest, 0))
 
 
 def _sum_once(terms: list[float]) -> np.float32:
@@ -217,4 +215,4 @@ def _canonical(value: Array) -> Array:
     nan = np.isnan(value)
     if not nan.any():
         return value
-    return np.where(nan, DEFAULT_NAN.view(F32), value)
+    return np.where(nan, SINGLE.nan.view(F32), value)

@@ -183,8 +183,7 @@ def _packed_field(a: Array, b: Array) -> Array:
 
 
 def _test_bit(a: Array, b: Array) -> Array:
-    result: Array = integer.shift_right(a, b) & a.dtype.type(1) != 0
-    return result
+    return np.asarray(integer.shift_right(a, b) & a.dtype.type(1) != 0)
 
 
 def _bit_at(old: Array, place: Array) -> Array:

@@ -18,6 +18,7 @@ from netra_build.checkasm.model.scoreboard import (
     Pending,
     Scoreboard,
     Slot,
+    Touched,
 )
 
 SCALARS = 128
@@ -152,19 +153,25 @@ class Group:
         self.sinit[register] = True
         self.sstate[register] &= ~UNSET
 
-    def receive(self, first: int, values: Array, source: Decoded, queue: str) -> None:
+    def receive(
+        self, first: int, values: Array, d: Decoded, *queues: str, touched: Touched | None = None
+    ) -> None:
         """Write loaded uint32[dwords, n, 64] to the active lanes of registers from ``first`` on.
 
-        Operations of one counter return in order, so a load may replace an older one of its own
-        kind; replacing one of another kind is reported.
+        They are written at once, but reading them is a fault until the wait. Operations of one
+        counter return in order, so a load may replace an older one of its own kind; replacing one
+        of another kind is reported.
         """
         for row, value in enumerate(values, first):
             if self.vstate[row]:
-                self.touch_vector(row, source, queue=queue)
+                self.touch_vector(row, d, queue=queues[0])
             if self.full:
                 self.V[row] = value
             else:
                 np.copyto(self.V[row], value, where=self.E)
+        rows = tuple(range(first, first + len(values)))
+        for queue in queues:
+            self.issue(queue, d, rows, touched)
 
     def _note_written(self, row: int, lanes: Array) -> None:
         """Note that bool[n, 64] ``lanes`` of an unset register hold a value, or were reported."""
@@ -214,25 +221,18 @@ class Group:
         """Finish the operations of ``slot``."""
         self._mark(self.board.release(slot), is_held=False)
         for pending in slot:
-            if pending.places is not None:
-                self.batch.lds.retire(self, pending)
+            self.batch.lds.retire(self, pending)
 
     def issue(
         self,
         queue: str,
         source: Decoded,
         registers: tuple[int, ...] = (),
-        *,
-        places: Array | None = None,
-        width: int = 0,
-        is_write: bool = False,
-        is_direct: bool = False,
+        touched: Touched | None = None,
     ) -> None:
         """Count a memory operation of the active lanes; hold its registers back."""
         serial, lanes = self.batch.next_serial(), None if self.full else self.E
-        pending = Pending(
-            serial, source, queue, registers, lanes, None, is_write, places, width, is_direct
-        )
+        pending = Pending(serial, source, queue, registers, lanes, touched=touched)
         self.board.issue(pending, self.retire)
         self._mark(registers, is_held=True)
 

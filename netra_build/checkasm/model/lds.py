@@ -23,7 +23,7 @@ from netra_build.checkasm.model.findings import (
     UNINITIALISED_LDS,
 )
 from netra_build.checkasm.model.memory import Report
-from netra_build.checkasm.model.scoreboard import Pending, Scoreboard
+from netra_build.checkasm.model.scoreboard import Pending, Scoreboard, Touched
 
 LDS_BUDGET = 160 * 1024
 """Bytes of work-group memory that one work-group may use on gfx950."""
@@ -257,10 +257,11 @@ class LocalStore:
 
     def retire(self, g: Waves, pending: Pending) -> None:
         """Record that a load straight to LDS has arrived."""
-        if not pending.is_direct:
+        touched = pending.touched
+        if touched is None or not touched.is_direct:
             return
         mine = self._mine(g)[:, None] | IN_FLIGHT
-        for granules, lanes in self._touched(pending):
+        for granules, lanes in self._touched(touched, pending.lanes):
             tags = self.written[granules]
             due = (tags == mine) & lanes
             self.written[granules[due]] = (tags & ~IN_FLIGHT)[due]
@@ -274,16 +275,19 @@ class LocalStore:
             return
         mine = self._mine(g)[:, None]
         for pending in (p for slot in (*g.board.ds, *g.board.vm) for p in slot):
-            tag = mine | IN_FLIGHT if pending.is_direct else mine
-            tags = self.written if pending.is_write else self.read
-            for granules, lanes in self._touched(pending):
+            touched = pending.touched
+            if touched is None:
+                continue
+            tag = mine | IN_FLIGHT if touched.is_direct else mine
+            tags = self.written if touched.is_write else self.read
+            for granules, lanes in self._touched(touched, pending.lanes):
                 tags[granules[:, lanes]] = np.broadcast_to(tag, granules.shape)[:, lanes]
 
-    def _touched(self, pending: Pending) -> Iterator[tuple[Array, Array]]:
+    def _touched(self, touched: Touched, lanes: Array | None) -> Iterator[tuple[Array, Array]]:
         """Yield the granules [..., n, 64] of each place, and the lanes bool[n, 64] that count."""
-        for place in () if pending.places is None else pending.places:
-            lanes = np.ones(place.shape, np.bool_) if pending.lanes is None else pending.lanes
-            yield self._granules(place, pending.width), lanes
+        for place in touched.places:
+            every = np.ones(place.shape, np.bool_) if lanes is None else lanes
+            yield self._granules(place, touched.width), every
 
 
 def _set_some(tags: Array, granules: Array, where: Array, tag: Array) -> None:

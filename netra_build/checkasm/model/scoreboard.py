@@ -25,6 +25,18 @@ SCALAR_BASE = 1 << 16
 """Added to the number of a scalar register, so that one dictionary holds both kinds."""
 
 
+class Touched(NamedTuple):
+    """The bytes of LDS that one memory operation reads or writes: ``width`` at each place."""
+
+    places: Array
+    """The first byte per lane: int64[places, waves, 64]."""
+    width: int
+    is_write: bool = False
+    """Other wavefronts may only see the bytes after the wait."""
+    is_direct: bool = False
+    """A load from memory straight to LDS."""
+
+
 class Pending(NamedTuple):
     """One memory operation that was issued and not yet waited for.
 
@@ -40,25 +52,17 @@ class Pending(NamedTuple):
     lanes: Array | None = None
     present: Array | None = None
     """bool[waves] of the wavefronts that issued it, or None for all."""
-    is_write: bool = False
-    """For LDS: a write that other wavefronts may only see after the wait."""
-    places: Array | None = None
-    """First LDS byte touched per lane: int64[places, waves, 64], or None."""
-    width: int = 0
-    """Bytes touched at each of the places."""
-    is_direct: bool = False
-    """A load from memory straight to LDS."""
+    touched: Touched | None = None
 
     def rows(self, chosen: Array) -> Pending | None:
         """Return the part for the wave rows in ``chosen``; None when none of them issued it."""
         present = None if self.present is None else self.present[chosen]
         if present is not None and not present.any():
             return None
-        return self._replace(
-            lanes=None if self.lanes is None else self.lanes[chosen],
-            present=present,
-            places=None if self.places is None else self.places[:, chosen],
-        )
+        lanes, touched = None if self.lanes is None else self.lanes[chosen], self.touched
+        if touched is not None:
+            touched = touched._replace(places=touched.places[:, chosen])
+        return self._replace(lanes=lanes, present=present, touched=touched)
 
 
 Slot = tuple[Pending, ...]
@@ -88,23 +92,24 @@ def _join_pending(left: Pending | None, right: Pending | None, sizes: tuple[int,
     known = left or right
     assert known is not None
 
-    def both(part: str, shape: tuple[int, ...], axis: int = 0) -> Array:
+    def both(get: Callable[[Pending], Array | None], *shape: int) -> Array:
         """Join the sides: None stands for all, a side without the operation for none."""
         parts = []
         for side, size in zip((left, right), sizes, strict=True):
-            value = None if side is None else getattr(side, part)
-            whole = (*shape[:axis], size, *shape[axis:])
-            parts.append(np.full(whole, side is not None) if value is None else value)
-        return np.concatenate(parts, axis=axis)
+            value = None if side is None else get(side)
+            parts.append(np.full((size, *shape), side is not None) if value is None else value)
+        return np.concatenate(parts)
 
-    lanes, present = both("lanes", (LANES,)), both("present", ())
-    places = known.places
-    if places is not None:
-        places = both("places", (len(places), LANES), axis=1)
+    lanes, present = both(lambda p: p.lanes, LANES), both(lambda p: p.present)
+    touched = known.touched
+    if touched is not None:
+        count = len(touched.places)
+        by_wave = both(lambda p: p.touched and p.touched.places.swapaxes(0, 1), count, LANES)
+        touched = touched._replace(places=by_wave.swapaxes(0, 1))
     return known._replace(
         lanes=None if lanes.all() else lanes,
         present=None if present.all() else present,
-        places=places,
+        touched=touched,
     )
 
 
@@ -203,7 +208,7 @@ class Scoreboard:
             array
             for slot in chain(*self.queues())
             for pending in slot
-            for array in (pending.lanes, pending.places)
+            for array in (pending.lanes, pending.touched and pending.touched.places)
         )
         return sum(array.nbytes for array in arrays if array is not None)
 

@@ -29,6 +29,19 @@ class Atomic:
         """Registers of one operand, and of the result."""
         return self.width // 4
 
+    def in_turns(self, place: Array, active: Array, turn: Combine) -> Array:
+        """Return what memory held before, per lane: uint32[registers, n, 64].
+
+        ``place`` is where each lane accesses memory; ``turn`` does it for the lanes at some rows
+        and columns, no two of them at one place.
+        """
+        before = np.zeros((self.registers, *active.shape), U32)
+        rows, lanes = np.nonzero(active)
+        for chosen in rounds(place[rows, lanes]):
+            row, lane = rows[chosen], lanes[chosen]
+            before[:, row, lane] = turn(row, lane)
+        return before
+
 
 def _on(dtype: type[np.generic], fn: Combine) -> Atomic:
     """Lift an operation on numbers of one type to register bits."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from netra_build.checkasm.model.arrays import Array
 from netra_build.checkasm.model.group import Group, Outcome, Run, Stop
-from netra_build.checkasm.model.isa.table import register
+from netra_build.checkasm.model.isa.table import instruction, register
 from netra_build.checkasm.model.operands import EXEC, VCC, Decoded, Unsupported
 from netra_build.checkasm.model.scoreboard import LGKM_CAPACITY, VM, VM_CAPACITY
 from netra_build.checkasm.model.sources import Context, scalar_dest, scalar_source
@@ -62,6 +62,7 @@ def _go(g: Group, taken: Array, target: int, next_pc: int) -> Outcome:
     return [here, there]
 
 
+@instruction("s_branch")
 def _build_always(d: Decoded, _context: Context) -> Run:
     target = branch_target(d)
     return lambda g: target
@@ -80,7 +81,6 @@ def _exec_is_zero(g: Group, _d: Decoded) -> Array:
     return result
 
 
-register("s_branch", _build_always)
 _branch("s_cbranch_scc0", lambda g, d: ~g.scc)
 _branch("s_cbranch_scc1", lambda g, d: g.scc)
 _branch("s_cbranch_vccz", _vcc_is_zero)
@@ -104,17 +104,20 @@ def _jump(g: Group, address: Array) -> Outcome:
     return parts
 
 
+@instruction("s_getpc_b64")
 def _save_pc(d: Decoded, _context: Context) -> Callable[[Group], None]:
     """Put the address behind the instruction into the result."""
     put = scalar_dest(d.operands[0], 2, d)
     return lambda g: put(g, np.full(g.n, g.batch.code_base + d.next_pc, np.uint64))
 
 
+@instruction("s_setpc_b64")
 def _build_set_pc(d: Decoded, _context: Context) -> Run:
     get = scalar_source(d.operands[0], "u64", d)
     return lambda g: _jump(g, get(g))
 
 
+@instruction("s_swappc_b64")
 def _build_swap_pc(d: Decoded, context: Context) -> Run:
     save, get = _save_pc(d, context), scalar_source(d.operands[1], "u64", d)
 
@@ -126,6 +129,7 @@ def _build_swap_pc(d: Decoded, context: Context) -> Run:
     return run
 
 
+@instruction("s_call_b64")
 def _build_call(d: Decoded, context: Context) -> Run:
     save, target = _save_pc(d, context), branch_target(d)
 
@@ -136,12 +140,6 @@ def _build_call(d: Decoded, context: Context) -> Run:
     return run
 
 
-register("s_getpc_b64", _save_pc)
-register("s_setpc_b64", _build_set_pc)
-register("s_swappc_b64", _build_swap_pc)
-register("s_call_b64", _build_call)
-
-
 # Waits and barriers
 
 
@@ -150,6 +148,7 @@ def wait_counts(word: int) -> tuple[int, int]:
     return (word & 0xF) | ((word >> 14) & 3) << 4, (word >> 8) & 0xF
 
 
+@instruction("s_waitcnt")
 def _build_wait(d: Decoded, _context: Context) -> Run:
     vm_count, lgkm_count = wait_counts(d.source.words[0])
 
@@ -164,7 +163,6 @@ def _build_wait(d: Decoded, _context: Context) -> Run:
     return run
 
 
-register("s_waitcnt", _build_wait)
 register("s_barrier", lambda d, context: lambda g: Stop.BARRIER)
 register("buffer_wbl2", lambda d, context: lambda g: g.issue(VM, d))
 
@@ -180,6 +178,7 @@ def _field(d: Decoded, at: int) -> tuple[int, int]:
     return (bits >> 6) & 0x1F, (bits >> 11) + 1
 
 
+@instruction("s_getreg_b32")
 def _build_get_register(d: Decoded, _context: Context) -> Run:
     offset, width = _field(d, 1)
     put = scalar_dest(d.operands[0], 1, d)
@@ -195,6 +194,7 @@ def _set_mode_field(g: Group, offset: int, width: int, value: int) -> None:
     g.set_mode(mode)
 
 
+@instruction("s_setreg_b32")
 def _build_set_register(d: Decoded, _context: Context) -> Run:
     offset, width = _field(d, 0)
     get = scalar_source(d.operands[1], "u32", d)
@@ -208,12 +208,8 @@ def _build_set_register(d: Decoded, _context: Context) -> Run:
     return run
 
 
+@instruction("s_setreg_imm32_b32")
 def _build_set_immediate(d: Decoded, _context: Context) -> Run:
     offset, width = _field(d, 0)
     value = d.source.words[1]
     return lambda g: _set_mode_field(g, offset, width, value)
-
-
-register("s_getreg_b32", _build_get_register)
-register("s_setreg_b32", _build_set_register)
-register("s_setreg_imm32_b32", _build_set_immediate)

@@ -7,24 +7,23 @@ format they are multiplied by it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import product
 
 import numpy as np
 
 from netra_build.checkasm.model.arith import ieee, narrow
 from netra_build.checkasm.model.arith.narrow import E2M1, E2M3, E3M2, E4M3, E5M2, Minifloat
-from netra_build.checkasm.model.arrays import LANES, U32, U64, Array
+from netra_build.checkasm.model.arrays import U32, U64, Array
 from netra_build.checkasm.model.group import Group, Run
-from netra_build.checkasm.model.isa.matrix_tiles import codes_of
 from netra_build.checkasm.model.isa.table import register
 from netra_build.checkasm.model.isa.vector import operation, plain_source
-from netra_build.checkasm.model.operands import Decoded, Unsupported
+from netra_build.checkasm.model.operands import Decoded, Operand, Unsupported
 from netra_build.checkasm.model.sources import (
     Context,
     Get,
     merging_dest,
-    vector_dest,
     vector_dests,
     vector_registers,
     vector_source,
@@ -97,8 +96,6 @@ _WIDEN: dict[str, Callable[[Array], Array]] = {
     "f16": narrow.half_to_single,
     "bf16": narrow.bf16_to_single,
 }
-Values = Callable[[Group], tuple[Array, ...]]
-PutValues = Callable[[Group, list[Array]], object]
 
 
 def _scale(d: Decoded, at: int, context: Context) -> Get:
@@ -110,18 +107,12 @@ def _scale(d: Decoded, at: int, context: Context) -> Get:
     return lambda g: narrow.scale_value((np.asarray(get(g)).view(U32) >> U32(23)) & BYTE)
 
 
-def _pair_source(d: Decoded, context: Context, kind: str) -> Values:
-    """Return a reader of the two values to convert, as float64."""
-    if kind == "f32":
-        gets = [plain_source(operand, kind, d, context) for operand in d.operands[1:3]]
-        return lambda g: tuple(np.asarray(get(g), F64) for get in gets)
-    get, widen = vector_source(d.operands[1], "b32", d, context), _WIDEN[kind]
-
-    def halves(g: Group) -> tuple[Array, ...]:
-        bits = np.asarray(get(g))
-        return widen(bits & U32(0xFFFF)).astype(F64), widen(bits >> U32(16)).astype(F64)
-
-    return halves
+def _sources(operand: Operand, count: int, kind: str, d: Decoded, context: Context) -> list[Get]:
+    """Return readers of the registers of an operand; one alone may be any source."""
+    if count > 1:
+        return vector_registers(operand, count, d, context)
+    read = plain_source if kind == "f32" else vector_source
+    return [read(operand, kind, d, context)]
 
 
 def _narrowed(value: Array, kind: str, saturates: bool) -> Array:
@@ -132,8 +123,20 @@ def _narrowed(value: Array, kind: str, saturates: bool) -> Array:
     return single.view(U32) if kind == "f32" else narrow.single_to_bf16(single)
 
 
+def _byte_shift(d: Decoded) -> int:
+    """Return the first bit of the byte that the last two entries of op_sel name."""
+    flags = d.flag_list("op_sel", 4, 0)
+    return 8 * (flags[2] + 2 * flags[3])
+
+
+# From eight, six and four bits: one value, two, or thirty-two in six registers
+
+
 def _selected_part(d: Decoded, bits: int) -> int:
-    """Return the first bit of the source that op_sel or SDWA names: a byte, or a half of two."""
+    """Return the first bit of the source: of the byte or half that op_sel or SDWA names."""
+    if bits > 16:
+        d.allow()
+        return 0
     is_plain = "_scalef32_" not in d.base
     d.allow(*["src0_sel"] * is_plain, *["op_sel"] * (bits == 16 or not is_plain))
     flags = d.flag_list("op_sel", 4, 0)
@@ -145,61 +148,93 @@ def _selected_part(d: Decoded, bits: int) -> int:
     return 16 * flags[0] if bits == 16 else 8 * (flags[0] + 2 * flags[1])
 
 
-# From eight and four bits: one value or two
-
-
 def _unpack(fmt: Minifloat, kind: str, bits: int, count: int, d: Decoded, context: Context) -> Run:
-    shift = U32(_selected_part(d, count * bits))
-    get, scale = vector_source(d.operands[1], "b32", d, context), _scale(d, 2, context)
+    size = max(1, count * bits // 32)
+    start = _selected_part(d, count * bits)
+    gets, scale = _sources(d.operands[1], size, "b32", d, context), _scale(d, 2, context)
     put = _unpacked_dest(d, kind, count, context)
-    mask = U32((1 << bits) - 1)
 
     def run(g: Group) -> None:
-        factor, packed = scale(g), np.asarray(get(g)) >> shift
-        values = [
-            _narrowed(fmt.decode((packed >> U32(at * bits)) & mask) * factor, kind, g.saturates)
-            for at in range(count)
-        ]
-        put(g, values)
+        factor, words = scale(g), [np.asarray(get(g)) for get in gets]
+        codes = [_code_at(words, start + at * bits, bits) for at in range(count)]
+        put(g, [_narrowed(fmt.decode(code) * factor, kind, g.saturates) for code in codes])
 
     return run
 
 
-def _unpacked_dest(d: Decoded, kind: str, count: int, context: Context) -> PutValues:
-    """Return a writer of one or two values; a single f16 goes to the half that op_sel names."""
-    if kind == "f32":
-        puts = vector_dests(d.operands[0], count, "b32", d, context)
-        return lambda g, values: [put(g, bits) for put, bits in zip(puts, values, strict=True)]
+def _code_at(words: Sequence[Array], place: int, bits: int) -> Array:
+    """Return the bits from ``place`` on; they may reach into the next word."""
+    word, shift = divmod(place, 32)
+    code = words[word] >> U32(shift)
+    if shift + bits > 32:
+        code = code | words[word + 1] << U32(32 - shift)
+    return np.asarray(code & U32((1 << bits) - 1))
+
+
+def _unpacked_dest(
+    d: Decoded, kind: str, count: int, context: Context
+) -> Callable[[Group, list[Array]], object]:
+    """Return a writer of all values; a single one of 16 bits goes to the half that op_sel names."""
+    if count == 1 and kind != "f32":
+        flags = d.flag_list("op_sel", 4, 0)
+        merge = merging_dest(d.operands[0], 16 * (flags[2] | flags[3]), 16, d, context)
+        return lambda g, values: merge(g, values[0])
+    puts = vector_dests(d.operands[0], count if kind == "f32" else count // 2, "b32", d, context)
+
+    def put_all(g: Group, values: list[Array]) -> None:
+        for put, bits in zip(puts, values if kind == "f32" else _words(values, 16), strict=True):
+            put(g, bits)
+
+    return put_all
+
+
+def _words(codes: Sequence[Array], bits: int) -> list[Array]:
+    """Pack codes into words of 32 bits, lowest first."""
+    words = [codes[0] & U32(0)] * max(1, len(codes) * bits // 32)
+    for at, code in enumerate(codes):
+        word, shift = divmod(at * bits, 32)
+        words[word] = words[word] | code << U32(shift)
+        if shift + bits > 32:
+            words[word + 1] = words[word + 1] | code >> U32(32 - shift)
+    return words
+
+
+# To eight, six and four bits
+
+
+def _pack(fmt: Minifloat, kind: str, bits: int, count: int, d: Decoded, context: Context) -> Run:
+    """Two values, or 32: of two operands in turns, or the halves of one.
+
+    Of two, op_sel's last entries pick the half or byte that is written.
+    """
+    d.allow(*["op_sel"] * (count == 2))
+    sources = d.operands[1 : 3 if kind == "f32" else 2]
+    raw = "f32" if kind == "f32" else "b32"
+    lists = [_sources(each, count // 2, raw, d, context) for each in sources]
+    gets = [get for row in zip(*lists, strict=True) for get in row]
+    scale = _scale(d, 1 + len(sources), context)
     if count == 2:
-        put = vector_dest(d.operands[0], "b32", d, context)
-        return lambda g, values: put(g, values[0] | values[1] << U32(16))
-    flags = d.flag_list("op_sel", 4, 0)
-    merge = merging_dest(d.operands[0], 16 * (flags[2] | flags[3]), 16, d, context)
-    return lambda g, values: merge(g, values[0])
-
-
-# To eight and four bits
-
-
-def _pack(fmt: Minifloat, kind: str, bits: int, d: Decoded, context: Context) -> Run:
-    """Two values; op_sel's last entries pick the half or byte written."""
-    d.allow("op_sel")
-    values, count = _pair_source(d, context, kind), 2 if kind == "f32" else 1
-    scale = _scale(d, 1 + count, context)
-    is_scaled = "_scalef32_" in d.base
-    # A byte is numbered by two entries, whatever the number of sources.
-    flags = d.flag_list("op_sel", 4 if bits == 4 else 1 + count + is_scaled, 0)
-    shift = 8 * (flags[2] + 2 * flags[3]) if bits == 4 else 16 * flags[-1]
-    merge = merging_dest(d.operands[0], shift, 2 * bits, d, context)
+        # A byte is numbered by two entries, whatever the number of sources.
+        flags = d.flag_list("op_sel", 1 + len(sources) + ("_scalef32_" in d.base), 0)
+        shift = _byte_shift(d) if bits == 4 else 16 * flags[-1]
+        puts = [merging_dest(d.operands[0], shift, 2 * bits, d, context)]
+    else:
+        puts = vector_dests(d.operands[0], count * bits // 32, "b32", d, context)
 
     def run(g: Group) -> None:
-        factor = scale(g)
-        low, high = (
-            fmt.encode(np.asarray(value / factor), saturate=g.saturates) for value in values(g)
-        )
-        merge(g, low | high << U32(bits))
+        factor, words = scale(g), [np.asarray(get(g)) for get in gets]
+        singles = [word.view(F32) for word in words] if kind == "f32" else _halves(words, kind)
+        values = [np.asarray(one.astype(F64) / factor) for one in singles]
+        codes = [fmt.encode(value, saturate=g.saturates or count > 2) for value in values]
+        for put, word in zip(puts, _words(codes, bits), strict=True):
+            put(g, word)
 
     return run
+
+
+def _halves(words: Sequence[Array], kind: str) -> list[Array]:
+    """Return the numbers in the low and the high half of each word."""
+    return [_WIDEN[kind](half) for word in words for half in (word & U32(0xFFFF), word >> U32(16))]
 
 
 def _stochastic(fmt: Minifloat, dropped: int, d: Decoded, context: Context) -> Run:
@@ -207,8 +242,7 @@ def _stochastic(fmt: Minifloat, dropped: int, d: Decoded, context: Context) -> R
     d.allow("op_sel")
     value = plain_source(d.operands[1], "f32", d, context)
     noise = plain_source(d.operands[2], "b32", d, context)
-    flags = d.flag_list("op_sel", 4, 0)
-    merge = merging_dest(d.operands[0], 8 * (flags[2] + 2 * flags[3]), 8, d, context)
+    merge = merging_dest(d.operands[0], _byte_shift(d), 8, d, context)
 
     def run(g: Group) -> None:
         bits = np.asarray(value(g)).view(U32)
@@ -219,68 +253,20 @@ def _stochastic(fmt: Minifloat, dropped: int, d: Decoded, context: Context) -> R
     return run
 
 
-for _name, _format, _bits in (("fp8", E4M3, 8), ("bf8", E5M2, 8), ("fp4", E2M1, 4)):
-    for _kind in ("f32", "f16", "bf16"):
-        register(f"v_cvt_scalef32_pk_{_kind}_{_name}", partial(_unpack, _format, _kind, _bits, 2))
-        register(f"v_cvt_scalef32_pk_{_name}_{_kind}", partial(_pack, _format, _kind, _bits))
+_KINDS = ("f32", "f16", "bf16")
+for _kind, (_name, _format, _bits) in product(
+    _KINDS, (("fp8", E4M3, 8), ("bf8", E5M2, 8), ("fp4", E2M1, 4))
+):
+    register(f"v_cvt_scalef32_pk_{_kind}_{_name}", partial(_unpack, _format, _kind, _bits, 2))
+    register(f"v_cvt_scalef32_pk_{_name}_{_kind}", partial(_pack, _format, _kind, _bits, 2))
 for _name, _format, _dropped in (("fp8", E4M3, 12), ("bf8", E5M2, 11)):
-    register(f"v_cvt_pk_{_name}_f32", partial(_pack, _format, "f32", 8))
+    register(f"v_cvt_pk_{_name}_f32", partial(_pack, _format, "f32", 8, 2))
     register(f"v_cvt_pk_f32_{_name}", partial(_unpack, _format, "f32", 8, 2))
-    register(f"v_cvt_f32_{_name}", partial(_unpack, _format, "f32", 8, 1))
     register(f"v_cvt_sr_{_name}_f32", partial(_stochastic, _format, _dropped))
-    for _kind in ("f32", "f16"):
-        register(f"v_cvt_scalef32_{_kind}_{_name}", partial(_unpack, _format, _kind, 8, 1))
-
-# Thirty-two values of six bits in six registers
-
-
-def _pack_six_bits(codes: Array) -> Array:
-    """Pack uint8[n, 64, 32] codes of six bits into uint32[n, 64, 6], lowest first."""
-    digits = (codes[..., None] >> np.arange(6, dtype=np.uint8)) & np.uint8(1)
-    octets = np.packbits(digits.reshape(*codes.shape[:2], -1), axis=-1, bitorder="little")
-    return np.ascontiguousarray(octets).view(np.dtype("<u4"))
-
-
-def _unpack_many(fmt: Minifloat, kind: str, d: Decoded, context: Context) -> Run:
-    d.allow()
-    gets, scale = vector_registers(d.operands[1], 6, d, context), _scale(d, 2, context)
-    puts = vector_dests(d.operands[0], 32 if kind == "f32" else 16, "b32", d, context)
-
-    def run(g: Group) -> None:
-        codes = codes_of(np.stack([get(g) for get in gets]), 6)
-        factor = np.broadcast_to(scale(g), (g.n, LANES))[..., None]
-        bits = _narrowed(fmt.decode(codes) * factor, kind, g.saturates)
-        if kind != "f32":
-            bits = bits[..., ::2] | bits[..., 1::2] << U32(16)
-        for at, put in enumerate(puts):
-            put(g, bits[..., at])
-
-    return run
-
-
-def _pack_many(fmt: Minifloat, kind: str, d: Decoded, context: Context) -> Run:
-    """From halves of 16 registers, or from 16 registers of each of two operands in turns."""
-    d.allow()
-    lists = [vector_registers(one, 16, d, context) for one in d.operands[1 : 3 - (kind != "f32")]]
-    gets = [get for row in zip(*lists, strict=True) for get in row]
-    scale = _scale(d, 1 + len(lists), context)
-    puts = vector_dests(d.operands[0], 6, "b32", d, context)
-
-    def run(g: Group) -> None:
-        codes = codes_of(np.stack([get(g) for get in gets]), 32 if kind == "f32" else 16)
-        numbers = codes.view(F32) if kind == "f32" else _WIDEN[kind](codes.astype(U32))
-        factor = np.broadcast_to(scale(g), (g.n, LANES))[..., None]
-        packed = fmt.encode(numbers.astype(F64) / factor, saturate=True).astype(np.uint8)
-        words = _pack_six_bits(packed)
-        for at, put in enumerate(puts):
-            put(g, words[..., at])
-
-    return run
-
-
-for _name, _format in (("fp6", E2M3), ("bf6", E3M2)):
-    for _kind in ("f32", "f16", "bf16"):
-        register(f"v_cvt_scalef32_pk32_{_kind}_{_name}", partial(_unpack_many, _format, _kind))
-    for _kind in ("f16", "bf16"):
-        register(f"v_cvt_scalef32_pk32_{_name}_{_kind}", partial(_pack_many, _format, _kind))
-    register(f"v_cvt_scalef32_2xpk16_{_name}_f32", partial(_pack_many, _format, "f32"))
+    for _word in ("f32", "scalef32_f32", "scalef32_f16"):
+        _kind = _word.removeprefix("scalef32_")
+        register(f"v_cvt_{_word}_{_name}", partial(_unpack, _format, _kind, 8, 1))
+for _kind, (_name, _format) in product(_KINDS, (("fp6", E2M3), ("bf6", E3M2))):
+    register(f"v_cvt_scalef32_pk32_{_kind}_{_name}", partial(_unpack, _format, _kind, 6, 32))
+    _form = "2xpk16" if _kind == "f32" else "pk32"
+    register(f"v_cvt_scalef32_{_form}_{_name}_{_kind}", partial(_pack, _format, _kind, 6, 32))

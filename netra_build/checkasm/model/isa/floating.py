@@ -15,7 +15,7 @@ from netra_build.checkasm.model.arith import division, ieee
 from netra_build.checkasm.model.arith import transcendental as special
 from netra_build.checkasm.model.arrays import LANES, Array
 from netra_build.checkasm.model.group import Run
-from netra_build.checkasm.model.isa.table import Function, Spec, register
+from netra_build.checkasm.model.isa.table import Function, Spec, instruction
 from netra_build.checkasm.model.isa.vector import build, operation
 from netra_build.checkasm.model.operands import Decoded
 from netra_build.checkasm.model.sources import Context
@@ -26,6 +26,7 @@ F64 = np.float64
 # Arithmetic
 
 
+@operation("v_mul_legacy_f32", "f32 = f32 f32")
 def _multiply_legacy(a: Array, b: Array) -> Array:
     """Zero times anything is zero."""
     return np.where((a == 0) | (b == 0), F32(0), ieee.multiply(a, b)).astype(F32, copy=False)
@@ -41,7 +42,6 @@ operation("v_add_{f32,f64}", "T = T T", ieee.add)
 operation("v_sub_f32", "f32 = f32 f32", ieee.subtract)
 operation("v_subrev_f32", "f32 = f32 f32", ieee.settled(lambda a, b: b - a))
 operation("v_mul_{f32,f64}", "T = T T", ieee.multiply)
-operation("v_mul_legacy_f32", "f32 = f32 f32", _multiply_legacy)
 operation("v_fma_f32 v_fmaak_f32 v_fmamk_f32", "f32 = f32 f32 f32", ieee.fma)
 operation("v_fmac_f32", "f32 = f32 f32 f32!", ieee.fma)
 
@@ -54,6 +54,7 @@ operation("v_mul_f16", "f16 = f16 f16", np.multiply)
 operation("v_fma_f16", "f16 = f16 f16 f16", fma_half, keeps_high=True)
 
 
+@instruction("v_fma_mix_f32 v_fma_mix{lo,hi}_f16")
 def _build_mixed(d: Decoded, context: Context) -> Run:
     """v_fma_mix: each source is a float32, or the f16 half that op_sel names."""
     d.allow("op_sel", "op_sel_hi", "neg_lo", "neg_hi", "clamp")
@@ -65,8 +66,6 @@ def _build_mixed(d: Decoded, context: Context) -> Run:
     fn = fma_half if half else ieee.fma
     return build(Spec(("f16" if half else "f32",), kinds, fn, keeps_high=half), inner, context)
 
-
-register("v_fma_mix_f32 v_fma_mix{lo,hi}_f16", _build_mixed)
 
 # Extremes
 
@@ -145,6 +144,7 @@ operation("v_div_fmas_{f32,f64}", "T = T T T vcc", division.div_fmas)
 operation("v_div_fixup_{f32,f64}", "T = T T T", division.div_fixup)
 
 
+@operation("v_div_fixup_f16", "f16 = f16 f16 f16", keeps_high=True)
 def _div_fixup_half(quotient: Array, denominator: Array, numerator: Array) -> Array:
     """Signs, zeros, infinities and NaNs; there is no underflow case in half precision."""
     sign = np.where(np.signbit(denominator) ^ np.signbit(numerator), F32(-1), F32(1))
@@ -156,8 +156,6 @@ def _div_fixup_half(quotient: Array, denominator: Array, numerator: Array) -> Ar
     result = np.where(np.isnan(denominator), denominator, result)
     return np.where(np.isnan(numerator), numerator, result).astype(F32, copy=False)
 
-
-operation("v_div_fixup_f16", "f16 = f16 f16 f16", _div_fixup_half, keeps_high=True)
 
 # Comparisons: one bit per active lane in VCC or a pair of scalar registers
 
@@ -178,14 +176,17 @@ _ORDERED: dict[str, Function] = {
     "gt": np.greater,
     "ge": np.greater_equal,
 }
-INTEGER = {**_ORDERED, "ne": np.not_equal, "t": _constant(True)}
+INTEGER: dict[str, Function] = {**_ORDERED, "ne": np.not_equal, "t": _constant(True)}
 _POSITIVE: dict[str, Function] = {
     **_ORDERED,
     "lg": lambda a, b: np.less(a, b) | np.greater(a, b),
     "o": lambda a, b: ~(np.isnan(a) | np.isnan(b)),
 }
 _NEGATED = {"nge": "ge", "nlg": "lg", "ngt": "gt", "nle": "le", "neq": "eq", "nlt": "lt", "u": "o"}
-FLOAT: dict[str, Function] = {**_POSITIVE, **{name: _not(_POSITIVE[of]) for name, of in _NEGATED.items()}}
+FLOAT: dict[str, Function] = {
+    **_POSITIVE,
+    **{name: _not(_POSITIVE[of]) for name, of in _NEGATED.items()},
+}
 FLOAT["tru"] = _constant(True)
 
 

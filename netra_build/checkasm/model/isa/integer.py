@@ -46,6 +46,7 @@ operation("v_xad_u32", "u32 = u32 u32 u32", lambda a, b, c: (a ^ b) + c)
 operation("v_cndmask_b32", "b32 = b32 b32 mask", lambda a, b, m: np.where(m, b, a), is_move=True)
 
 
+@operation("v_bitop3_b32", "b32 = b32 b32 b32 bitop3", modifiers=("bitop3",))
 def _any_function(a: Array, b: Array, c: Array, table: Array) -> Array:
     """Any function of three bits; the truth table's index is 4 * a + 2 * b + c."""
     result = np.zeros(np.broadcast(a, b, c).shape, U32)
@@ -55,8 +56,6 @@ def _any_function(a: Array, b: Array, c: Array, table: Array) -> Array:
         result |= x & y & (c if index & 1 else ~c)
     return result
 
-
-operation("v_bitop3_b32", "b32 = b32 b32 b32 bitop3", _any_function, modifiers=("bitop3",))
 
 # Addition
 
@@ -126,11 +125,13 @@ def _multiply_add(a: Array, b: Array, c: Array) -> Array:
     return a * b + c
 
 
+@operation("v_mad_u64_u32", "u64 mask = u32 u32 u64")
 def _mad_unsigned(a: Array, b: Array, c: Array) -> tuple[Array, Array]:
     total = a.astype(U64) * b.astype(U64) + c
     return total, total < c
 
 
+@operation("v_mad_i64_i32", "i64 mask = i32 i32 i64")
 def _mad_signed(a: Array, b: Array, c: Array) -> tuple[Array, Array]:
     product = a.astype(np.int64) * b.astype(np.int64)
     total = product + c
@@ -155,8 +156,6 @@ operation(
     "i32 = i32 i32 i32",
     lambda a, b, c: sign_extended(a, 24) * sign_extended(b, 24) + c,
 )
-operation("v_mad_u64_u32", "u64 mask = u32 u32 u64", _mad_unsigned)
-operation("v_mad_i64_i32", "i64 mask = i32 i32 i64", _mad_signed)
 operation("v_mad_legacy_{u16,i16}", "T = T T T", _multiply_add)
 operation("v_mad_{u16,i16}", "T = T T T", _multiply_add, keeps_high=True)
 operation("v_mad_u32_u16", "u32 = u16 u16 u32", _multiply_add)
@@ -196,13 +195,13 @@ operation("v_med3_{i16,u16,i32,u32}", "T = T T T", median3)
 # Bit fields and counting
 
 
+@operation("v_bfe_u32", "u32 = u32 u32 u32")
 def _field(a: Array, offset: Array, width: Array) -> Array:
     return field(a, offset & U32(31), width & U32(31))
 
 
 _BELOW_MASK = (U64(1) << np.arange(LANES, dtype=U64)) - U64(1)
 _LOW, _HIGH = _BELOW_MASK.astype(U32), (_BELOW_MASK >> U64(32)).astype(U32)
-operation("v_bfe_u32", "u32 = u32 u32 u32", _field)
 operation("v_bfe_i32", "i32 = i32 u32 u32", _field)
 operation("v_bfm_b32", "u32 = u32 u32", mask_bits)
 operation("v_bfrev_b32", "b32 = b32", reverse_bits)
@@ -216,6 +215,7 @@ operation("v_mbcnt_hi_u32_b32", "u32 = b32 u32", lambda m, c: count_ones(m & _HI
 # Bytes and halves
 
 
+@operation("v_perm_b32", "b32 = b32 b32 b32")
 def _permute_bytes(a: Array, b: Array, selector: Array) -> Array:
     """Each selector byte picks a byte of {a, b}, a sign spread over a byte, 0x00 or 0xff."""
     wide = (a.astype(U64) << U64(32)) | b
@@ -243,6 +243,7 @@ def _sum_of_differences(width: int, shift: int = 0) -> Callable[[Array, Array, A
     return run
 
 
+@operation("v_msad_u8", "u32 = u32 u32 u32")
 def _masked_differences(a: Array, b: Array, c: Array) -> Array:
     """Bytes of b that are zero do not count."""
     rows = zip(_differences(a, b, 8), _parts(b, 8), strict=True)
@@ -250,6 +251,7 @@ def _masked_differences(a: Array, b: Array, c: Array) -> Array:
     return total.astype(U64).astype(U32)
 
 
+@operation("v_lerp_u8", "u32 = u32 u32 u32")
 def _average(a: Array, b: Array, c: Array) -> Array:
     """Mean of bytes; the lowest bit of each byte of c rounds it up."""
     result = np.zeros(np.broadcast(a, b, c).shape, np.int64)
@@ -259,16 +261,13 @@ def _average(a: Array, b: Array, c: Array) -> Array:
     return result.astype(U32)
 
 
+@operation("v_sat_pk_u8_i16", "u32 = u32")
 def _pack_saturated(a: Array) -> Array:
     low, high = (np.clip(x, 0, 255) for x in _parts(a, 16, signed=True))
     return np.asarray(low | high << 8, U32)
 
 
-operation("v_perm_b32", "b32 = b32 b32 b32", _permute_bytes)
 operation("v_sad_u8", "u32 = u32 u32 u32", _sum_of_differences(8))
 operation("v_sad_hi_u8", "u32 = u32 u32 u32", _sum_of_differences(8, shift=16))
 operation("v_sad_u16", "u32 = u32 u32 u32", _sum_of_differences(16))
 operation("v_sad_u32", "u32 = u32 u32 u32", lambda a, b, c: np.where(a > b, a - b, b - a) + c)
-operation("v_msad_u8", "u32 = u32 u32 u32", _masked_differences)
-operation("v_lerp_u8", "u32 = u32 u32 u32", _average)
-operation("v_sat_pk_u8_i16", "u32 = u32", _pack_saturated)

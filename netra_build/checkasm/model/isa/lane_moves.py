@@ -9,7 +9,7 @@ import numpy as np
 from netra_build.checkasm.model.arith.integer import sign_extended
 from netra_build.checkasm.model.arrays import LANES, Array, lanes_from_masks, masks_from_lanes
 from netra_build.checkasm.model.group import Group, Run
-from netra_build.checkasm.model.isa.table import register
+from netra_build.checkasm.model.isa.table import instruction, register
 from netra_build.checkasm.model.operands import EXEC, Decoded, Operand, Unsupported
 from netra_build.checkasm.model.sources import (
     Context,
@@ -213,6 +213,7 @@ def _first_active(g: Group) -> Array:
     return np.asarray(np.argmax(g.E, axis=1))
 
 
+@instruction("v_readfirstlane_b32 v_readlane_b32")
 def _build_read_lane(d: Decoded, context: Context) -> Run:
     d.allow()
     put = scalar_dest(d.operands[0], 1, d)
@@ -228,6 +229,7 @@ def _build_read_lane(d: Decoded, context: Context) -> Run:
     return run
 
 
+@instruction("v_writelane_b32")
 def _build_write_lane(d: Decoded, context: Context) -> Run:
     """EXEC does not matter."""
     d.allow()
@@ -242,10 +244,6 @@ def _build_write_lane(d: Decoded, context: Context) -> Run:
         g.V[row][np.arange(g.n), lane] = value(g)
 
     return run
-
-
-register("v_readfirstlane_b32 v_readlane_b32", _build_read_lane)
-register("v_writelane_b32", _build_write_lane)
 
 
 def _use(g: Group, d: Decoded, *rows: int) -> None:
@@ -280,6 +278,7 @@ _swap("v_permlane32_swap_b32", _LANE[32:], _LANE[:32])
 _swap("v_permlane16_swap_b32", _LANE[_LANE // 16 % 2 == 1], _LANE[_LANE // 16 % 2 == 0])
 
 
+@instruction("v_swap_b32")
 def _build_swap(d: Decoded, context: Context) -> Run:
     d.allow()
     a, b = context.row(d.operands[0]), context.row(d.operands[1])
@@ -291,6 +290,3 @@ def _build_swap(d: Decoded, context: Context) -> Run:
         np.copyto(g.V[b], kept, where=g.E)
 
     return run
-
-
-register("v_swap_b32", _build_swap)

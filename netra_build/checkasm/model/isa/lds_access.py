@@ -15,10 +15,10 @@ from netra_build.checkasm.model.isa.addresses import (
     shapes,
     stored_bits,
 )
-from netra_build.checkasm.model.isa.atomics import LDS_ATOMICS, Atomic, rounds
+from netra_build.checkasm.model.isa.atomics import LDS_ATOMICS, Atomic
 from netra_build.checkasm.model.isa.table import register
 from netra_build.checkasm.model.operands import Decoded, Unsupported
-from netra_build.checkasm.model.scoreboard import DS
+from netra_build.checkasm.model.scoreboard import DS, Touched
 from netra_build.checkasm.model.sources import Context, Get, vector_registers, vector_source
 
 _LANE = np.arange(LANES)
@@ -44,20 +44,19 @@ def _offsets(d: Decoded, unit: int) -> tuple[np.uint32, ...]:
     return U32((bits & 0xFF) * unit), U32((bits >> 8 & 0xFF) * unit)
 
 
-def _keep(g: Group, places: list[Array]) -> Array | None:
-    """Return places for the scoreboard if another wavefront could access them."""
+def _touched(g: Group, places: list[Array], width: int, is_write: bool = False) -> Touched | None:
+    """Return the bytes for the scoreboard if another wavefront could access them."""
     if not g.batch.lds.tracks_readers:
         return None
-    return places[0][None] if len(places) == 1 else np.stack(places)
+    whole = places[0][None] if len(places) == 1 else np.stack(places)
+    return Touched(whole, width, is_write)
 
 
 def _read(shape: Shape, unit: int, d: Decoded, context: Context) -> Run:
     """Read at one address, or at two for a ``unit`` of their offsets."""
     offsets = _offsets(d, unit)
     get = vector_source(d.operands[1], "u32", d, context)
-    count = shape.registers * len(offsets)
-    first = context.row(d.operands[0], count)
-    rows = tuple(range(first, first + count))
+    first = context.row(d.operands[0], shape.registers * len(offsets))
 
     def run(g: Group) -> None:
         address, lds, report = get(g), g.batch.lds, g.reporter(d)
@@ -67,8 +66,8 @@ def _read(shape: Shape, unit: int, d: Decoded, context: Context) -> Run:
             access = lds.access(g, address + offset, shape.width, g.E, report)
             parts.append(loaded_registers(lds.load(access), shape))
             places.append(access.asked)
-        g.receive(first, parts[0] if len(parts) == 1 else np.concatenate(parts), d, DS)
-        g.issue(DS, d, rows, places=_keep(g, places), width=shape.width)
+        values = parts[0] if len(parts) == 1 else np.concatenate(parts)
+        g.receive(first, values, d, DS, touched=_touched(g, places, shape.width))
 
     return run
 
@@ -89,7 +88,7 @@ def _write(shape: Shape, unit: int, d: Decoded, context: Context) -> Run:
             values = stored_bits(np.stack([part(g) for part in gets]), shape)
             access = lds.access(g, get(g) + offset, shape.width, g.E, report)
             places.append(lds.store(access, values))
-        g.issue(DS, d, places=_keep(g, places), width=shape.width, is_write=True)
+        g.issue(DS, d, (), _touched(g, places, shape.width, is_write=True))
 
     return run
 
@@ -122,8 +121,8 @@ def _transpose(bits: int, d: Decoded, context: Context) -> Run:
             raise Unsupported("lanes switched off")
         lds = g.batch.lds
         access = lds.access(g, get(g) + offset, 8, g.E, g.reporter(d))
-        g.receive(first, _turn(lds.load(access), bits), d, DS)
-        g.issue(DS, d, (first, first + 1), places=_keep(g, [access.asked]), width=8)
+        values = _turn(lds.load(access), bits)
+        g.receive(first, values, d, DS, touched=_touched(g, [access.asked], 8))
 
     return run
 
@@ -148,40 +147,30 @@ for _bits in (4, 8, 16):
 
 
 def _atomic(atomic: Atomic, returns: bool, d: Decoded, context: Context) -> Run:
-    offset, count = _offset(d), atomic.registers
-    rest = d.operands[returns:]
-    get = vector_source(rest[0], "u32", d, context)
-    gets = [
-        part
-        for operand in rest[1 : 1 + atomic.operands]
-        for part in vector_registers(operand, count, d, context)
-    ]
-    first = context.row(d.operands[0], count) if returns else 0
-    rows = tuple(range(first, first + count)) if returns else ()
+    offset, rest = _offset(d), d.operands[returns:]
+    address, data = vector_source(rest[0], "u32", d, context), rest[1 : 1 + atomic.operands]
+    lists = [vector_registers(each, atomic.registers, d, context) for each in data]
+    first = context.row(d.operands[0], atomic.registers) if returns else 0
 
     def run(g: Group) -> None:
-        values = np.stack([part(g) for part in gets])
-        before = _exchange(g, d, get(g) + offset, values, atomic)
-        if rows:
-            g.receive(first, before, d, DS)
-        g.issue(DS, d, rows)
+        values = np.stack([get(g) for gets in lists for get in gets])
+        before = _exchange(g, d, address(g) + offset, values, atomic)
+        g.receive(first, before if returns else before[:0], d, DS)
 
     return run
 
 
 def _exchange(g: Group, d: Decoded, address: Array, values: Array, atomic: Atomic) -> Array:
-    before = np.zeros((atomic.registers, g.n, LANES), U32)
     lds, report = g.batch.lds, g.reporter(d)
-    rows, lanes = np.nonzero(g.E)
-    turns = rounds(lds.places(g, address)[rows, lanes])
-    g.batch.charge(len(turns) * STEPS_PER_TURN)
-    for turn in turns:
+
+    def turn(row: Array, lane: Array) -> Array:
+        g.batch.charge(STEPS_PER_TURN)
         chosen = np.zeros((g.n, LANES), np.bool_)
-        chosen[rows[turn], lanes[turn]] = True
+        chosen[row, lane] = True
         access = lds.access(g, address, atomic.width, chosen, report)
-        old = lds.exchange(access, atomic.combine, values)
-        before[:, chosen] = old[:, chosen]
-    return before
+        return lds.exchange(access, atomic.combine, values)[:, row, lane]
+
+    return atomic.in_turns(lds.places(g, address), g.E, turn)
 
 
 for _name, _operation in LDS_ATOMICS.items():
@@ -194,14 +183,8 @@ for _name, _operation in LDS_ATOMICS.items():
 
 
 def _exchange_lanes(pick: Callable[[Decoded, Context], Get], d: Decoded, context: Context) -> Run:
-    row = context.row(d.operands[0])
-    result = pick(d, context)
-
-    def run(g: Group) -> None:
-        g.receive(row, result(g)[None], d, DS)
-        g.issue(DS, d, (row,))
-
-    return run
+    row, result = context.row(d.operands[0]), pick(d, context)
+    return lambda g: g.receive(row, result(g)[None], d, DS)
 
 
 def _take_lanes(g: Group, d: Decoded, row: int, source: Array) -> Array:

@@ -41,12 +41,6 @@ class Tile:
         return per_lane * bits // 32
 
 
-def codes_of(registers: Array, bits: int) -> Array:
-    """Split uint32[registers, n, 64] into element codes: [n, 64, elements]."""
-    packed = np.ascontiguousarray(np.moveaxis(registers, 0, -1))
-    return split_codes(packed, bits)
-
-
 def split_codes(packed: Array, bits: int) -> Array:
     """Split contiguous uint32[..., dwords] into element codes: [..., elements]."""
     if bits == 32:

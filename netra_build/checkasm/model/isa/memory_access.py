@@ -5,6 +5,7 @@ Scalar loads may return in any order, so only lgkmcnt(0) makes their results rea
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -24,11 +25,10 @@ from netra_build.checkasm.model.isa.addresses import (
     stored_bits,
     write,
 )
-from netra_build.checkasm.model.isa.atomics import GLOBAL_ATOMICS, Atomic, rounds
+from netra_build.checkasm.model.isa.atomics import GLOBAL_ATOMICS, Atomic
 from netra_build.checkasm.model.isa.table import register
-from netra_build.checkasm.model.memory import Report
 from netra_build.checkasm.model.operands import M0, VCC, Decoded, Operand, Unsupported
-from netra_build.checkasm.model.scoreboard import DS, SCALAR_BASE, SM, VM
+from netra_build.checkasm.model.scoreboard import DS, SCALAR_BASE, SM, VM, Touched
 from netra_build.checkasm.model.sources import (
     Context,
     Get,
@@ -53,13 +53,11 @@ DIRECT = shapes("dword{,x3,x4} {u,s}{byte,short}")
 # Operands
 
 
-def _no_modifiers_but(d: Decoded, family: str, *more: str) -> None:
-    d.allow(*_HINTS, *more, *(["offen", "idxen"] if family == "buffer" else []))
-
-
 def _locate(d: Decoded, context: Context, family: str, rest: tuple[Operand, ...]) -> Locate:
     """Address by the operands behind result and data."""
-    if family != "buffer":
+    is_buffer, is_direct = family == "buffer", "lds" in d.modifiers
+    d.allow(*_HINTS, *["offen", "idxen"] * is_buffer, *["lds"] * (is_buffer and is_direct))
+    if not is_buffer:
         return locate_global(d, context, rest[0], rest[1] if len(rest) > 1 else None)
     if len(rest) == 2:
         rest = (Operand("word", "off"), *rest)
@@ -68,52 +66,48 @@ def _locate(d: Decoded, context: Context, family: str, rest: tuple[Operand, ...]
     return locate_buffer(d, context, *rest)
 
 
-def _issue(g: Group, d: Decoded, family: str, rows: tuple[int, ...] = ()) -> None:
-    """Count the operation; a flat one may also be one of LDS."""
-    g.issue(VM, d, rows)
-    if family == "flat":
-        g.issue(DS, d, rows)
+def _with_data(d: Decoded, context: Context, family: str, first: int = 0) -> tuple[Operand, Locate]:
+    """Return the operand with the data and where it goes; its operands start at ``first``."""
+    if family == "buffer":
+        return d.operands[0], _locate(d, context, family, d.operands[1:])
+    rest = d.operands[first:]
+    return rest[1], _locate(d, context, family, rest[::2])
 
+
+_QUEUES = {"global": (VM,), "buffer": (VM,), "flat": (VM, DS)}
+"""The counters of an operation; a flat one may also be one of LDS."""
 
 # Operations
 
 
 def _load(family: str, shape: Shape, d: Decoded, context: Context) -> Run:
-    """The value is written at once, but reading it is a fault until the wait."""
     if "lds" in d.modifiers and family == "buffer" and shape in DIRECT.values():
         return _load_direct(family, shape, d, context)
-    _no_modifiers_but(d, family)
     locate = _locate(d, context, family, d.operands[1:])
     first = context.row(d.operands[0], shape.registers)
-    rows = tuple(range(first, first + shape.registers))
 
     def run(g: Group) -> None:
         raw = read(g, d, locate(g), shape.width)
-        g.receive(first, loaded_registers(raw, shape), d, VM)
-        _issue(g, d, family, rows)
+        g.receive(first, loaded_registers(raw, shape), d, *_QUEUES[family])
 
     return run
 
 
 def _store(family: str, shape: Shape, d: Decoded, context: Context) -> Run:
-    _no_modifiers_but(d, family)
-    if family == "buffer":
-        data, locate = d.operands[0], _locate(d, context, family, d.operands[1:])
-    else:
-        data, locate = d.operands[1], _locate(d, context, family, d.operands[::2])
+    data, locate = _with_data(d, context, family)
     gets = vector_registers(data, shape.registers, d, context)
 
     def run(g: Group) -> None:
         values = np.stack([get(g) for get in gets])
         write(g, d, locate(g), stored_bits(values, shape), shape.width)
-        _issue(g, d, family)
+        for queue in _QUEUES[family]:
+            g.issue(queue, d)
 
     return run
 
 
 def _load_direct(family: str, shape: Shape, d: Decoded, context: Context) -> Run:
     """A load to LDS: lane i writes M0 + offset + i * size; the offset is that of memory as well."""
-    _no_modifiers_but(d, family, *["lds"] * (family == "buffer"))
     locate = _locate(d, context, family, d.operands)
     m0 = scalar_source(Operand("s", "m0", M0), "u32", d)
     size = max(shape.width, 4)
@@ -124,68 +118,47 @@ def _load_direct(family: str, shape: Shape, d: Decoded, context: Context) -> Run
         target = m0(g)[:, None] + place_in_block
         access = g.batch.lds.access(g, target, size, g.E, g.reporter(d))
         place = g.batch.lds.store(access, values, is_direct=True)
-        g.issue(VM, d, places=place[None], width=size, is_write=True, is_direct=True)
+        g.issue(VM, d, (), Touched(place[None], size, is_write=True, is_direct=True))
 
     return run
 
 
 def _atomic(family: str, atomic: Atomic, d: Decoded, context: Context) -> Run:
     """Read, modify and write; with sc0 the old value is returned."""
-    _no_modifiers_but(d, family)
-    count, returns = atomic.registers, "sc0" in d.modifiers
-    if family == "buffer":
-        # The old value replaces the first registers of the data, which a swap has more of.
-        data, locate = d.operands[0], _locate(d, context, family, d.operands[1:])
-        dst = Operand(data.kind, data.text, data.index, count)
-    else:
-        rest = d.operands[returns:]
-        data, locate = rest[1], _locate(d, context, family, rest[::2])
-        dst = d.operands[0]
-    gets = vector_registers(data, count * atomic.operands, d, context)
-    first = context.row(dst, count) if returns else 0
-    rows = tuple(range(first, first + count)) if returns else ()
+    returns = "sc0" in d.modifiers
+    data, locate = _with_data(d, context, family, first=returns)
+    # In a buffer the old value replaces the first registers of the data, of which a swap has more.
+    dst = replace(data, dwords=atomic.registers) if family == "buffer" else d.operands[0]
+    gets = vector_registers(data, atomic.registers * atomic.operands, d, context)
+    first = context.row(dst, atomic.registers) if returns else 0
 
     def run(g: Group) -> None:
-        values = np.stack([get(g) for get in gets])
-        before = _exchange(g, d, locate(g), values, atomic)
-        if rows:
-            g.receive(first, before, d, VM)
-        _issue(g, d, family, rows)
+        before = _exchange(g, d, locate(g), np.stack([get(g) for get in gets]), atomic)
+        g.receive(first, before if returns else before[:0], d, *_QUEUES[family])
 
     return run
 
 
 def _exchange(g: Group, d: Decoded, place: Place, values: Array, atomic: Atomic) -> Array:
-    """Apply an atomic; returns what memory held before, per lane."""
-    before = np.zeros((atomic.registers, *place.active.shape), U32)
     active = place.active
     if place.room is not None:
         active = active & (place.room >= np.uint64(atomic.width))
-    memory = g.batch.memory
-    rows, lanes = np.nonzero(active)
-    addresses = place.address[rows, lanes]
-    turns = rounds(addresses)
-    g.batch.charge(len(turns) * STEPS_PER_TURN)
-    for turn in turns:
-        row, lane, address = rows[turn], lanes[turn], addresses[turn]
-        everyone = np.ones(len(turn), np.bool_)
-        report = _turn_reporter(g, d, row, lane)
+    memory, addresses = g.batch.memory, place.address
+
+    def turn(row: Array, lane: Array) -> Array:
+        def report(kind: str, bad: Array, detail: str) -> None:
+            lanes = np.zeros_like(g.E)
+            lanes[row[bad], lane[bad]] = True
+            g.batch.report(kind, d, g, lanes, detail)
+
+        g.batch.charge(STEPS_PER_TURN)
+        address, everyone = addresses[row, lane], np.ones(len(row), np.bool_)
         old = memory.gather(address, everyone, atomic.width, report)
         new = atomic.combine(old, values[:, row, lane])
         memory.scatter(address, everyone, new, atomic.width, report)
-        before[:, row, lane] = old
-    return before
+        return old
 
-
-def _turn_reporter(g: Group, d: Decoded, rows: Array, lanes: Array) -> Report:
-    """Return what reports a bad address of some of the chosen lanes."""
-
-    def report(kind: str, bad: Array, detail: str) -> None:
-        everyone = np.zeros_like(g.E)
-        everyone[rows[bad], lanes[bad]] = True
-        g.batch.report(kind, d, g, everyone, detail)
-
-    return report
+    return atomic.in_turns(addresses, active, turn)
 
 
 for _name, _shape in DIRECT.items():

@@ -12,7 +12,7 @@ import numpy as np
 from netra_build.checkasm.model.arith import ieee
 from netra_build.checkasm.model.arrays import U32, Array
 from netra_build.checkasm.model.group import Group, Run
-from netra_build.checkasm.model.isa.table import MEANINGS, Spec, register
+from netra_build.checkasm.model.isa.table import MEANINGS, Spec, instruction, register
 from netra_build.checkasm.model.isa.vector import half_bits, half_register, typed
 from netra_build.checkasm.model.operands import Decoded, Operand, Unsupported
 from netra_build.checkasm.model.sources import (
@@ -69,6 +69,7 @@ def _register_of_pair(operand: Operand, half: int, d: Decoded, context: Context)
     return lambda g: value
 
 
+@instruction("v_pk_{add,mul,fma}_f32")
 def _build_singles(d: Decoded, context: Context) -> Run:
     """v_pk_*_f32."""
     d.allow("op_sel", "op_sel_hi", "neg_lo", "neg_hi")
@@ -95,6 +96,7 @@ def _build_singles(d: Decoded, context: Context) -> Run:
     return run
 
 
+@instruction("v_pk_mov_b32")
 def _build_move(d: Decoded, context: Context) -> Run:
     """v_pk_mov_b32: the low result from source 0, the high one from source 1."""
     d.allow("op_sel", "op_sel_hi")
@@ -110,9 +112,6 @@ def _build_move(d: Decoded, context: Context) -> Run:
 
     return run
 
-
-register("v_pk_{add,mul,fma}_f32", _build_singles)
-register("v_pk_mov_b32", _build_move)
 
 # Two 16-bit halves in one register
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -51,12 +52,18 @@ MEANINGS: dict[str, Spec] = {}
 """Element-wise operation by mnemonic."""
 
 
-def register(names: str, builder: Builder) -> None:
+def register(names: str, builder: Builder) -> Builder:
     """Enter ``builder`` for every blank-separated mnemonic in ``names``, braces expanded."""
     for name, _ in spellings(names):
         if name in TABLE:
             raise ValueError(f"{name} is entered twice")
         TABLE[name] = builder
+    return builder
+
+
+def instruction(names: str) -> Callable[[Builder], Builder]:
+    """Enter the decorated builder for every mnemonic in ``names``."""
+    return partial(register, names)
 
 
 def spellings(names: str) -> Iterator[tuple[str, str]]:

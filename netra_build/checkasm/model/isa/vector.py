@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -62,11 +63,14 @@ _MODIFIERS = ("clamp", "mul", "div", "op_sel", *DPP_MODIFIERS, *SDWA_MODIFIERS)
 Convert = Callable[[Group, Array], Array] | None
 
 
-def operation(names: str, kinds: str, fn: Function, **options: object) -> None:
-    """Enter element-wise operations; see ``table`` for the kinds."""
+def operation(names: str, kinds: str, fn: Function | None = None, **options: Any) -> Function:
+    """Enter element-wise operations, or decorate their function; see ``table`` for the kinds."""
+    if fn is None:
+        return partial(operation, names, kinds, **options)
     for name, of in spellings(names):
-        spec = MEANINGS[name] = Spec(*sides(kinds, of), fn, **options)  # type: ignore[arg-type]
+        spec = MEANINGS[name] = Spec(*sides(kinds, of), fn, **options)
         register(name, partial(build, spec))
+    return fn
 
 
 def build(spec: Spec, d: Decoded, context: Context) -> Run:

@@ -13,13 +13,7 @@ from netra_build.checkasm.model.batch import Batch
 from netra_build.checkasm.model.findings import MISSING_WAIT, UNINITIALISED
 from netra_build.checkasm.model.memory import Report
 from netra_build.checkasm.model.operands import EXEC, Decoded, Unsupported, scalar_name
-from netra_build.checkasm.model.scoreboard import (
-    SCALAR_BASE,
-    Pending,
-    Scoreboard,
-    Slot,
-    Touched,
-)
+from netra_build.checkasm.model.scoreboard import SCALAR_BASE, Pending, Scoreboard, Slot, Touched
 
 SCALARS = 128
 

@@ -32,26 +32,20 @@ class Region:
     """True once ``data`` is our own copy."""
     origin: Array | None = None
     """The caller's array, to identify it."""
-    _views: ByteViews | None = None
+
+    def __post_init__(self) -> None:
+        self.views = ByteViews(self.data)
 
     @property
     def end(self) -> int:
         """Address behind the last byte."""
         return self.base + self.data.size
 
-    @property
-    def views(self) -> ByteViews:
-        """``data``, ready to be read from."""
-        if self._views is None:
-            self._views = ByteViews(self.data)
-        return self._views
-
     def own(self) -> ByteViews:
         """Return ``data`` for writing; the caller's array is copied before the first store."""
         if not self.is_private:
-            self.data = self.data.copy()
-            self.is_private = True
-            self._views = None
+            self.data, self.is_private = self.data.copy(), True
+            self.views = ByteViews(self.data)
         return self.views
 
 

@@ -9,37 +9,26 @@ from dataclasses import dataclass, field, replace
 from netra_build.asm.objects.listings import Instruction
 from netra_build.core.errors import BadInput
 
-SCALAR_INDEX = {
-    "flat_scratch": 102,
-    "flat_scratch_lo": 102,
-    "flat_scratch_hi": 103,
-    "xnack_mask": 104,
-    "xnack_mask_lo": 104,
-    "xnack_mask_hi": 105,
-    "vcc": 106,
-    "vcc_lo": 106,
-    "vcc_hi": 107,
-    "m0": 124,
-    "exec": 126,
-    "exec_lo": 126,
-    "exec_hi": 127,
+VCC = 106
+M0 = 124
+EXEC = 126
+
+PAIRS = {"flat_scratch": 102, "xnack_mask": 104, "vcc": VCC, "exec": EXEC}
+_HALVES = {
+    f"{name}_{half}": first + at
+    for name, first in PAIRS.items()
+    for at, half in enumerate(("lo", "hi"))
 }
+SCALAR_INDEX = {**PAIRS, **_HALVES, "m0": M0}
 """Scalar registers with a name of their own, by their number in the encoding."""
 
-_SCALAR_NAMES = {
-    index: name for name, index in SCALAR_INDEX.items() if name.endswith(("_lo", "_hi", "m0"))
-}
+_SCALAR_NAMES = {index: name for name, index in SCALAR_INDEX.items() if name not in PAIRS}
 
 
 def scalar_name(index: int) -> str:
     """Return the name under which a single scalar register is printed."""
     return _SCALAR_NAMES.get(index, f"s{index}")
 
-
-PAIRS = ("vcc", "exec", "flat_scratch", "xnack_mask")
-VCC = 106
-M0 = 124
-EXEC = 126
 
 _REGISTER = re.compile(r"(s|v|a|ttmp)(?:(\d{1,3})|\[(\d{1,3}):(\d{1,3})\])")
 _NUMBER = re.compile(r"-?(?:0x[0-9a-fA-F]{1,16}|\d{1,10})")

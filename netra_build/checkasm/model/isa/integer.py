@@ -6,23 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from netra_build.checkasm.model.arith import integer
 from netra_build.checkasm.model.arith.ieee import of_three
-from netra_build.checkasm.model.arith.integer import (
-    add_carry,
-    count_ones,
-    field,
-    first_one,
-    high_product,
-    leading_signs,
-    leading_zeros,
-    mask_bits,
-    median3,
-    reverse_bits,
-    shift_left,
-    shift_right,
-    sign_extended,
-    subtract_borrow,
-)
 from netra_build.checkasm.model.arrays import LANES, U32, U64, Array
 from netra_build.checkasm.model.isa.vector import operation
 
@@ -85,12 +70,12 @@ operation(
 operation("v_add_i32", "i32 = i32 i32", np.add, saturate=_signed_saturating(np.add))
 operation("v_sub_i32", "i32 = i32 i32", np.subtract, saturate=_signed_saturating(np.subtract))
 operation("v_add3_u32", "u32 = u32 u32 u32", lambda a, b, c: a + b + c)
-operation("v_add_co_u32", "u32 mask = u32 u32", add_carry)
-operation("v_addc_co_u32", "u32 mask = u32 u32 mask", add_carry)
-operation("v_sub_co_u32", "u32 mask = u32 u32", subtract_borrow)
-operation("v_subb_co_u32", "u32 mask = u32 u32 mask", subtract_borrow)
-operation("v_subrev_co_u32", "u32 mask = u32 u32", _reversed(subtract_borrow))
-operation("v_subbrev_co_u32", "u32 mask = u32 u32 mask", _reversed(subtract_borrow))
+operation("v_add_co_u32", "u32 mask = u32 u32", integer.add_carry)
+operation("v_addc_co_u32", "u32 mask = u32 u32 mask", integer.add_carry)
+operation("v_sub_co_u32", "u32 mask = u32 u32", integer.subtract_borrow)
+operation("v_subb_co_u32", "u32 mask = u32 u32 mask", integer.subtract_borrow)
+operation("v_subrev_co_u32", "u32 mask = u32 u32", _reversed(integer.subtract_borrow))
+operation("v_subbrev_co_u32", "u32 mask = u32 u32 mask", _reversed(integer.subtract_borrow))
 operation("v_add_{u16,i16}", "T = T T", np.add)
 operation("v_sub_{u16,i16}", "T = T T", np.subtract)
 operation("v_subrev_u16", "u16 = u16 u16", _reversed(np.subtract))
@@ -103,13 +88,15 @@ def _align(a: Array, b: Array, amount: Array) -> Array:
     return (wide >> amount.astype(U64)).astype(U32)
 
 
-operation("v_lshlrev_{b32,b64}", "T = u32 T", _reversed(shift_left))
-operation("v_lshrrev_{b32,b64}", "T = u32 T", _reversed(shift_right))
-operation("v_ashrrev_{i32,i64}", "T = u32 T", _reversed(shift_right))
-operation("v_lshl_add_u32", "u32 = u32 u32 u32", lambda a, n, c: shift_left(a, n) + c)
-operation("v_add_lshl_u32", "u32 = u32 u32 u32", lambda a, b, n: shift_left(a + b, n))
-operation("v_lshl_or_b32", "u32 = u32 u32 u32", lambda a, n, c: shift_left(a, n) | c)
-operation("v_lshl_add_u64", "u64 = u64 u32 u64", lambda a, n, c: shift_left(a, n & U32(7)) + c)
+operation("v_lshlrev_{b32,b64}", "T = u32 T", _reversed(integer.shift_left))
+operation("v_lshrrev_{b32,b64}", "T = u32 T", _reversed(integer.shift_right))
+operation("v_ashrrev_{i32,i64}", "T = u32 T", _reversed(integer.shift_right))
+operation("v_lshl_add_u32", "u32 = u32 u32 u32", lambda a, n, c: integer.shift_left(a, n) + c)
+operation("v_add_lshl_u32", "u32 = u32 u32 u32", lambda a, b, n: integer.shift_left(a + b, n))
+operation("v_lshl_or_b32", "u32 = u32 u32 u32", lambda a, n, c: integer.shift_left(a, n) | c)
+operation(
+    "v_lshl_add_u64", "u64 = u64 u32 u64", lambda a, n, c: integer.shift_left(a, n & U32(7)) + c
+)
 operation("v_alignbit_b32", "b32 = b32 b32 u32", lambda a, b, n: _align(a, b, n & U32(31)))
 operation(
     "v_alignbyte_b32", "b32 = b32 b32 u32", lambda a, b, n: _align(a, b, (n & U32(3)) * U32(8))
@@ -119,6 +106,12 @@ operation("v_lshrrev_b16", "u16 = u16 u16", lambda n, a: a >> (n & U32(15)))
 operation("v_ashrrev_i16", "i16 = i16 i16", lambda n, a: a >> (n & np.int32(15)))
 
 # Multiplication
+
+
+def _signed24(fn: Callable[..., Array]) -> Callable[..., Array]:
+    """Return the function of the low 24 bits of the first two operands, as signed numbers."""
+    extended = integer.sign_extended
+    return lambda a, b, *rest: fn(extended(a, 24), extended(b, 24), *rest)
 
 
 def _multiply_add(a: Array, b: Array, c: Array) -> Array:
@@ -139,23 +132,13 @@ def _mad_signed(a: Array, b: Array, c: Array) -> tuple[Array, Array]:
 
 
 operation("v_mul_lo_{u16,u32}", "T = T T", np.multiply)
-operation("v_mul_hi_{u32,i32}", "T = T T", high_product)
+operation("v_mul_hi_{u32,i32}", "T = T T", integer.high_product)
 operation("v_mul_u32_u24", "u32 = u32 u32", lambda a, b: (a & M24) * (b & M24))
-operation(
-    "v_mul_i32_i24", "i32 = i32 i32", lambda a, b: sign_extended(a, 24) * sign_extended(b, 24)
-)
-operation("v_mul_hi_u32_u24", "u32 = u32 u32", lambda a, b: high_product(a & M24, b & M24))
-operation(
-    "v_mul_hi_i32_i24",
-    "i32 = i32 i32",
-    lambda a, b: high_product(sign_extended(a, 24), sign_extended(b, 24)),
-)
+operation("v_mul_i32_i24", "i32 = i32 i32", _signed24(np.multiply))
+operation("v_mul_hi_u32_u24", "u32 = u32 u32", lambda a, b: integer.high_product(a & M24, b & M24))
+operation("v_mul_hi_i32_i24", "i32 = i32 i32", _signed24(integer.high_product))
 operation("v_mad_u32_u24", "u32 = u32 u32 u32", lambda a, b, c: (a & M24) * (b & M24) + c)
-operation(
-    "v_mad_i32_i24",
-    "i32 = i32 i32 i32",
-    lambda a, b, c: sign_extended(a, 24) * sign_extended(b, 24) + c,
-)
+operation("v_mad_i32_i24", "i32 = i32 i32 i32", _signed24(_multiply_add))
 operation("v_mad_legacy_{u16,i16}", "T = T T T", _multiply_add)
 operation("v_mad_{u16,i16}", "T = T T T", _multiply_add, keeps_high=True)
 operation("v_mad_u32_u16", "u32 = u16 u16 u32", _multiply_add)
@@ -165,7 +148,7 @@ operation("v_mad_i32_i16", "i32 = i16 i16 i32", _multiply_add)
 def _parts(value: Array, width: int, *, signed: bool = False) -> list[Array]:
     """Return the numbers of ``width`` bits in uint32, lowest first, as int64."""
     bits = [(value >> U32(at)) & U32((1 << width) - 1) for at in range(0, 32, width)]
-    return [(sign_extended(one, width) if signed else one).astype(np.int64) for one in bits]
+    return [(integer.sign_extended(one, width) if signed else one).astype(np.int64) for one in bits]
 
 
 def _dot(width: int, *, signed: bool) -> Callable[[Array, Array, Array], Array]:
@@ -190,27 +173,27 @@ operation("v_max_{i16,u16,i32,u32}", "T = T T", np.maximum)
 operation("v_min_{i16,u16,i32,u32}", "T = T T", np.minimum)
 operation("v_max3_{i16,u16,i32,u32}", "T = T T T", of_three(np.maximum))
 operation("v_min3_{i16,u16,i32,u32}", "T = T T T", of_three(np.minimum))
-operation("v_med3_{i16,u16,i32,u32}", "T = T T T", median3)
+operation("v_med3_{i16,u16,i32,u32}", "T = T T T", integer.median3)
 
 # Bit fields and counting
 
 
 @operation("v_bfe_u32", "u32 = u32 u32 u32")
 def _field(a: Array, offset: Array, width: Array) -> Array:
-    return field(a, offset & U32(31), width & U32(31))
+    return integer.field(a, offset & U32(31), width & U32(31))
 
 
 _BELOW_MASK = (U64(1) << np.arange(LANES, dtype=U64)) - U64(1)
 _LOW, _HIGH = _BELOW_MASK.astype(U32), (_BELOW_MASK >> U64(32)).astype(U32)
 operation("v_bfe_i32", "i32 = i32 u32 u32", _field)
-operation("v_bfm_b32", "u32 = u32 u32", mask_bits)
-operation("v_bfrev_b32", "b32 = b32", reverse_bits)
-operation("v_bcnt_u32_b32", "u32 = b32 u32", lambda a, b: count_ones(np.asarray(a)) + b)
-operation("v_ffbh_u32", "i32 = u32", leading_zeros)
-operation("v_ffbl_b32", "i32 = u32", first_one)
-operation("v_ffbh_i32", "i32 = i32", leading_signs)
-operation("v_mbcnt_lo_u32_b32", "u32 = b32 u32", lambda m, c: count_ones(m & _LOW) + c)
-operation("v_mbcnt_hi_u32_b32", "u32 = b32 u32", lambda m, c: count_ones(m & _HIGH) + c)
+operation("v_bfm_b32", "u32 = u32 u32", integer.mask_bits)
+operation("v_bfrev_b32", "b32 = b32", integer.reverse_bits)
+operation("v_bcnt_u32_b32", "u32 = b32 u32", lambda a, b: integer.count_ones(np.asarray(a)) + b)
+operation("v_ffbh_u32", "i32 = u32", integer.leading_zeros)
+operation("v_ffbl_b32", "i32 = u32", integer.first_one)
+operation("v_ffbh_i32", "i32 = i32", integer.leading_signs)
+operation("v_mbcnt_lo_u32_b32", "u32 = b32 u32", lambda m, c: integer.count_ones(m & _LOW) + c)
+operation("v_mbcnt_hi_u32_b32", "u32 = b32 u32", lambda m, c: integer.count_ones(m & _HIGH) + c)
 
 # Bytes and halves
 

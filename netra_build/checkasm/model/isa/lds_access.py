@@ -9,12 +9,7 @@ import numpy as np
 
 from netra_build.checkasm.model.arrays import LANES, U32, U64, Array
 from netra_build.checkasm.model.group import Group, Run
-from netra_build.checkasm.model.isa.addresses import (
-    Shape,
-    loaded_registers,
-    shapes,
-    stored_bits,
-)
+from netra_build.checkasm.model.isa.addresses import Shape, loaded_registers, shapes, stored_bits
 from netra_build.checkasm.model.isa.atomics import LDS_ATOMICS, Atomic
 from netra_build.checkasm.model.isa.table import register
 from netra_build.checkasm.model.operands import Decoded, Unsupported

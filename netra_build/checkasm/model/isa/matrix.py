@@ -56,18 +56,8 @@ class Format:
     """What decoded numbers are multiples of."""
 
 
-def _viewed_as(dtype: type) -> Decode:
-    """Return a decoder of codes that numpy has a type for."""
-    return lambda codes, result, _scratch: np.copyto(result, codes.view(dtype))
-
-
-def _looked_up(form: narrow.Minifloat) -> Decode:
-    """Return a decoder of codes narrower than a byte."""
-    return lambda codes, result, _scratch: np.copyto(result, form.decode(codes))
-
-
-def _from_bf16(codes: Array, result: Array, _scratch: Scratch) -> None:
-    np.copyto(result, narrow.bf16_to_single(codes.astype(U)))
+def _by(convert: Callable[[Array], Array]) -> Decode:
+    return lambda codes, result, _scratch: np.copyto(result, convert(codes))
 
 
 FP8 = Format("fp8", 8, narrow.E4M3.decode_bytes, 4, exact=True, unit=narrow.E4M3.unit)
@@ -75,10 +65,10 @@ BF8 = Format("bf8", 8, narrow.E5M2.decode_bytes, 3, unit=narrow.E5M2.unit)
 BY_NAME = {
     one.name: one
     for one in (
-        Format("bf16", 16, _from_bf16, 8),
-        Format("f16", 16, _viewed_as(np.float16), 11),
-        Format("f32", 32, _viewed_as(np.float32), 24),
-        Format("i8", 8, _viewed_as(np.int8), 8),
+        Format("bf16", 16, _by(lambda codes: narrow.bf16_to_single(codes.astype(U))), 8),
+        Format("f16", 16, _by(lambda codes: codes.view(np.float16)), 11),
+        Format("f32", 32, _by(lambda codes: codes.view(np.float32)), 24),
+        Format("i8", 8, _by(lambda codes: codes.view(np.int8)), 8),
         FP8,
         BF8,
     )
@@ -86,9 +76,9 @@ BY_NAME = {
 BY_SELECTOR = (
     replace(FP8, interleaved=True),
     replace(BF8, interleaved=True),
-    Format("fp6", 6, _looked_up(narrow.E2M3), 4, exact=True),
-    Format("bf6", 6, _looked_up(narrow.E3M2), 3, exact=True),
-    Format("fp4", 4, _looked_up(narrow.E2M1), 2, exact=True),
+    Format("fp6", 6, _by(narrow.E2M3.decode), 4, exact=True),
+    Format("bf6", 6, _by(narrow.E3M2.decode), 3, exact=True),
+    Format("fp4", 4, _by(narrow.E2M1.decode), 2, exact=True),
 )
 """Formats of the f8f6f4 forms by the number in cbsz (first operand) and blgp (second)."""
 

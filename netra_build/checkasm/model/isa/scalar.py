@@ -16,14 +16,7 @@ from netra_build.checkasm.model.arrays import U32, U64, Array
 from netra_build.checkasm.model.group import Group, Run
 from netra_build.checkasm.model.isa.table import Function, apply, register, sides, spellings
 from netra_build.checkasm.model.operands import EXEC, Decoded, Operand
-from netra_build.checkasm.model.sources import (
-    WIDE,
-    Context,
-    Get,
-    Put,
-    scalar_dest,
-    scalar_source,
-)
+from netra_build.checkasm.model.sources import WIDE, Context, Get, Put, scalar_dest, scalar_source
 
 _EXEC_OPERAND = Operand("s", "exec", EXEC, 2)
 

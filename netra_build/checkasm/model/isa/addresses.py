@@ -11,15 +11,8 @@ from netra_build.checkasm.model.arith.integer import sign_extended
 from netra_build.checkasm.model.arrays import Array
 from netra_build.checkasm.model.group import Group
 from netra_build.checkasm.model.isa.table import spellings
-from netra_build.checkasm.model.operands import Decoded, Operand, Unsupported
-from netra_build.checkasm.model.sources import (
-    Context,
-    Get,
-    scalar_row,
-    scalar_source,
-    vector_registers,
-    vector_source,
-)
+from netra_build.checkasm.model.operands import Operand, Unsupported
+from netra_build.checkasm.model.sources import Form, Get, scalar_row
 
 U = np.uint32
 U64 = np.uint64
@@ -97,7 +90,7 @@ def _shape(name: str) -> Shape:
     return Shape(_BYTES[plain[1:]], plain.startswith("s"), half)
 
 
-def read(g: Group, d: Decoded, place: Place, width: int) -> Array:
+def read(g: Group, d: Form, place: Place, width: int) -> Array:
     """Load ``width`` bytes per lane: uint32[dwords, n, 64]."""
     memory, report = g.batch.memory, g.reporter(d)
     if place.is_inside(width):
@@ -108,7 +101,7 @@ def read(g: Group, d: Decoded, place: Place, width: int) -> Array:
     return np.concatenate(pieces)
 
 
-def write(g: Group, d: Decoded, place: Place, values: Array, width: int) -> None:
+def write(g: Group, d: Form, place: Place, values: Array, width: int) -> None:
     """Store ``width`` bytes per lane from uint32[dwords, n, 64]."""
     memory, report = g.batch.memory, g.reporter(d)
     if place.is_inside(width):
@@ -146,15 +139,15 @@ def _per_lane(values: Array, g: Group) -> Array:
 # Global and flat
 
 
-def locate_global(d: Decoded, context: Context, address: Operand, base: Operand | None) -> Locate:
+def locate_global(d: Form, address: Operand, base: Operand | None) -> Locate:
     """Address in a register pair, or a scalar base plus a 32-bit lane offset."""
     extra = U64(d.number("offset") & 0xFFFF_FFFF_FFFF_FFFF)
     if base is None or base.text == "off":
-        wide = vector_source(address, "u64", d, context)
+        wide = d.vector(address, "u64")
         everywhere = np.full((1, 1), extra)
         return lambda g: Place(everywhere, wide(g), g.E)
-    narrow = vector_source(address, "u32", d, context)
-    start = scalar_source(base, "u64", d)
+    narrow = d.vector(address, "u32")
+    start = d.scalar(base, "u64")
 
     def locate(g: Group) -> Place:
         first = (start(g) + extra).reshape(-1, 1)
@@ -166,10 +159,10 @@ def locate_global(d: Decoded, context: Context, address: Operand, base: Operand 
 # Buffers
 
 
-def buffer_descriptor(d: Decoded, records: Operand) -> Callable[[Group], tuple[Array, ...]]:
+def buffer_descriptor(d: Form, records: Operand) -> Callable[[Group], tuple[Array, ...]]:
     """Return a reader of base, stride and size, all uint64[n], and of swizzling bits."""
     first = scalar_row(records, 4)
-    words = [scalar_source(Operand("s", records.text, first + i), "u32", d) for i in range(4)]
+    words = [d.scalar(Operand("s", records.text, first + i), "u32") for i in range(4)]
 
     def fields(g: Group) -> tuple[Array, ...]:
         low, high, size, flags = (word(g) for word in words)
@@ -180,14 +173,12 @@ def buffer_descriptor(d: Decoded, records: Operand) -> Callable[[Group], tuple[A
     return fields
 
 
-def locate_buffer(
-    d: Decoded, context: Context, address: Operand, records: Operand, base: Operand
-) -> Locate:
+def locate_buffer(d: Form, address: Operand, records: Operand, base: Operand) -> Locate:
     """Address through a buffer descriptor."""
     descriptor = buffer_descriptor(d, records)
-    shift = scalar_source(base, "u32", d)
+    shift = d.scalar(base, "u32")
     offset = U64(d.number("offset"))
-    index, lane_offset = _buffer_parts(d, context, address)
+    index, lane_offset = _buffer_parts(d, address)
 
     def locate(g: Group) -> Place:
         start, stride, limit, swizzled = (field[:, None] for field in descriptor(g))
@@ -206,7 +197,7 @@ def locate_buffer(
     return locate
 
 
-def _buffer_parts(d: Decoded, context: Context, address: Operand) -> tuple[Get, Get]:
+def _buffer_parts(d: Form, address: Operand) -> tuple[Get, Get]:
     """Return readers of record index and byte offset of each lane."""
     zero = np.zeros((1, 1), U)
 
@@ -214,6 +205,6 @@ def _buffer_parts(d: Decoded, context: Context, address: Operand) -> tuple[Get, 
         return zero
 
     is_given = ["idxen" in d.modifiers, "offen" in d.modifiers]
-    gets = vector_registers(address, sum(is_given), d, context) if any(is_given) else []
+    gets = d.registers(address, sum(is_given)) if any(is_given) else []
     index, offset = (gets.pop(0) if part else nothing for part in is_given)
     return index, offset

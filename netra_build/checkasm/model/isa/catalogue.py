@@ -22,7 +22,7 @@ from netra_build.checkasm.model.isa import (  # noqa: F401 - importing fills the
 from netra_build.checkasm.model.isa.table import TABLE
 from netra_build.checkasm.model.machine import Step
 from netra_build.checkasm.model.operands import Unsupported, decode
-from netra_build.checkasm.model.sources import Context
+from netra_build.checkasm.model.sources import Context, Form
 
 FROM_NOTES = (
     "v_mfma_scale_f32_16x16x128_f8f6f4",
@@ -67,14 +67,15 @@ def coverage(known: Iterable[str]) -> Coverage:
 
 def build_step(instruction: Instruction, context: Context) -> Step:
     """Return the executable form of one instruction; ``Unsupported`` says what is not modelled."""
-    decoded = decode(instruction)
-    builder = TABLE.get(decoded.base)
+    form = Form(**vars(decode(instruction)), context=context)
+    builder = TABLE.get(form.base)
     if builder is None:
-        raise Unsupported(f'instruction "{decoded.base}"')
-    run = builder(decoded, context)
-    if per_wave := WEIGHTS_PER_WAVE.get(decoded.base):
+        raise Unsupported(f'instruction "{form.base}"')
+    run = builder(form)
+    if per_wave := WEIGHTS_PER_WAVE.get(form.base):
         run = _charged(run, per_wave)
-    return Step(run, decoded.next_pc, decoded, _weight(decoded.base))
+    weight = next((weight for part, weight in WEIGHTS.items() if part in form.base), 1)
+    return Step(run, form.next_pc, form, weight)
 
 
 def _charged(run: Run, per_wave: int) -> Run:
@@ -85,11 +86,3 @@ def _charged(run: Run, per_wave: int) -> Run:
         return run(g)
 
     return charged
-
-
-def _weight(base: str) -> int:
-    """Return how many cheap instructions one execution takes the time of, about."""
-    for part, weight in WEIGHTS.items():
-        if part in base:
-            return weight
-    return 1

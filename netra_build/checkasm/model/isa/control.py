@@ -9,9 +9,9 @@ import numpy as np
 from netra_build.checkasm.model.arrays import Array
 from netra_build.checkasm.model.group import Group, Outcome, Run, Stop
 from netra_build.checkasm.model.isa.table import instruction, register
-from netra_build.checkasm.model.operands import EXEC, VCC, Decoded, Unsupported
+from netra_build.checkasm.model.operands import EXEC, VCC, Unsupported
 from netra_build.checkasm.model.scoreboard import LGKM_CAPACITY, VM, VM_CAPACITY
-from netra_build.checkasm.model.sources import Context, scalar_dest, scalar_source
+from netra_build.checkasm.model.sources import Form
 
 MODE_REGISTER = 1
 
@@ -26,15 +26,15 @@ def _nothing(g: Group) -> None:
 register(
     "s_nop s_setprio s_sleep s_icache_inv s_dcache_inv s_dcache_wb s_dcache_inv_vol"
     " s_dcache_wb_vol s_incperflevel s_decperflevel s_ttracedata v_nop buffer_inv",
-    lambda d, context: _nothing,
+    lambda d: _nothing,
 )
-register("s_endpgm", lambda d, context: lambda g: Stop.END)
+register("s_endpgm", lambda d: lambda g: Stop.END)
 
 
 # Branches
 
 
-def branch_target(d: Decoded) -> int:
+def branch_target(d: Form) -> int:
     """Return the address that a branch's 16-bit word offset leads to."""
     offset = d.source.words[0] & 0xFFFF
     if offset & 0x8000:
@@ -42,8 +42,8 @@ def branch_target(d: Decoded) -> int:
     return d.next_pc + 4 * offset
 
 
-def _branch(name: str, condition: Callable[[Group, Decoded], Array]) -> None:
-    def build(d: Decoded, _context: Context) -> Run:
+def _branch(name: str, condition: Callable[[Group, Form], Array]) -> None:
+    def build(d: Form) -> Run:
         target, next_pc = branch_target(d), d.next_pc
         return lambda g: _go(g, condition(g, d), target, next_pc)
 
@@ -63,12 +63,12 @@ def _go(g: Group, taken: Array, target: int, next_pc: int) -> Outcome:
 
 
 @instruction("s_branch")
-def _build_always(d: Decoded, _context: Context) -> Run:
+def _build_always(d: Form) -> Run:
     target = branch_target(d)
     return lambda g: target
 
 
-def _vcc_is_zero(g: Group, d: Decoded) -> Array:
+def _vcc_is_zero(g: Group, d: Form) -> Array:
     for row in (VCC, VCC + 1):
         if g.sstate[row]:
             g.check_scalar(row, d)
@@ -76,7 +76,7 @@ def _vcc_is_zero(g: Group, d: Decoded) -> Array:
     return result
 
 
-def _exec_is_zero(g: Group, _d: Decoded) -> Array:
+def _exec_is_zero(g: Group, _d: Form) -> Array:
     result: Array = (g.S[EXEC] | g.S[EXEC + 1]) == 0
     return result
 
@@ -105,21 +105,21 @@ def _jump(g: Group, address: Array) -> Outcome:
 
 
 @instruction("s_getpc_b64")
-def _save_pc(d: Decoded, _context: Context) -> Callable[[Group], None]:
+def _save_pc(d: Form) -> Callable[[Group], None]:
     """Put the address behind the instruction into the result."""
-    put = scalar_dest(d.operands[0], 2, d)
+    put = d.scalar_dest(d.operands[0], 2)
     return lambda g: put(g, np.full(g.n, g.batch.code_base + d.next_pc, np.uint64))
 
 
 @instruction("s_setpc_b64")
-def _build_set_pc(d: Decoded, _context: Context) -> Run:
-    get = scalar_source(d.operands[0], "u64", d)
+def _build_set_pc(d: Form) -> Run:
+    get = d.scalar(d.operands[0], "u64")
     return lambda g: _jump(g, get(g))
 
 
 @instruction("s_swappc_b64")
-def _build_swap_pc(d: Decoded, context: Context) -> Run:
-    save, get = _save_pc(d, context), scalar_source(d.operands[1], "u64", d)
+def _build_swap_pc(d: Form) -> Run:
+    save, get = _save_pc(d), d.scalar(d.operands[1], "u64")
 
     def run(g: Group) -> Outcome:
         target = get(g)
@@ -130,8 +130,8 @@ def _build_swap_pc(d: Decoded, context: Context) -> Run:
 
 
 @instruction("s_call_b64")
-def _build_call(d: Decoded, context: Context) -> Run:
-    save, target = _save_pc(d, context), branch_target(d)
+def _build_call(d: Form) -> Run:
+    save, target = _save_pc(d), branch_target(d)
 
     def run(g: Group) -> Outcome:
         save(g)
@@ -149,7 +149,7 @@ def wait_counts(word: int) -> tuple[int, int]:
 
 
 @instruction("s_waitcnt")
-def _build_wait(d: Decoded, _context: Context) -> Run:
+def _build_wait(d: Form) -> Run:
     vm_count, lgkm_count = wait_counts(d.source.words[0])
 
     def run(g: Group) -> None:
@@ -163,14 +163,14 @@ def _build_wait(d: Decoded, _context: Context) -> Run:
     return run
 
 
-register("s_barrier", lambda d, context: lambda g: Stop.BARRIER)
-register("buffer_wbl2", lambda d, context: lambda g: g.issue(VM, d))
+register("s_barrier", lambda d: lambda g: Stop.BARRIER)
+register("buffer_wbl2", lambda d: lambda g: g.issue(VM, d))
 
 
 # Hardware registers
 
 
-def _field(d: Decoded, at: int) -> tuple[int, int]:
+def _field(d: Form, at: int) -> tuple[int, int]:
     """Return offset and width of the MODE field of an operand; other registers are refused."""
     bits = d.source.words[0] & 0xFFFF
     if bits & 0x3F != MODE_REGISTER:
@@ -179,9 +179,9 @@ def _field(d: Decoded, at: int) -> tuple[int, int]:
 
 
 @instruction("s_getreg_b32")
-def _build_get_register(d: Decoded, _context: Context) -> Run:
+def _build_get_register(d: Form) -> Run:
     offset, width = _field(d, 1)
-    put = scalar_dest(d.operands[0], 1, d)
+    put = d.scalar_dest(d.operands[0], 1)
     mask = (1 << width) - 1
     return lambda g: put(g, np.full(g.n, g.mode >> offset & mask, np.uint32))
 
@@ -195,9 +195,9 @@ def _set_mode_field(g: Group, offset: int, width: int, value: int) -> None:
 
 
 @instruction("s_setreg_b32")
-def _build_set_register(d: Decoded, _context: Context) -> Run:
+def _build_set_register(d: Form) -> Run:
     offset, width = _field(d, 0)
-    get = scalar_source(d.operands[1], "u32", d)
+    get = d.scalar(d.operands[1], "u32")
 
     def run(g: Group) -> None:
         values = np.broadcast_to(get(g), (g.n,))
@@ -209,7 +209,7 @@ def _build_set_register(d: Decoded, _context: Context) -> Run:
 
 
 @instruction("s_setreg_imm32_b32")
-def _build_set_immediate(d: Decoded, _context: Context) -> Run:
+def _build_set_immediate(d: Form) -> Run:
     offset, width = _field(d, 0)
     value = d.source.words[1]
     return lambda g: _set_mode_field(g, offset, width, value)

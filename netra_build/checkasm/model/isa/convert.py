@@ -19,15 +19,8 @@ from netra_build.checkasm.model.arrays import U32, U64, Array
 from netra_build.checkasm.model.group import Group, Run
 from netra_build.checkasm.model.isa.table import register
 from netra_build.checkasm.model.isa.vector import operation, plain_source
-from netra_build.checkasm.model.operands import Decoded, Operand, Unsupported
-from netra_build.checkasm.model.sources import (
-    Context,
-    Get,
-    merging_dest,
-    vector_dests,
-    vector_registers,
-    vector_source,
-)
+from netra_build.checkasm.model.operands import Operand, Unsupported
+from netra_build.checkasm.model.sources import Form, Get
 
 F32 = np.float32
 F64 = np.float64
@@ -98,21 +91,20 @@ _WIDEN: dict[str, Callable[[Array], Array]] = {
 }
 
 
-def _scale(d: Decoded, at: int, context: Context) -> Get:
+def _scale(d: Form, at: int) -> Get:
     """Return a reader of the factor of a scale operand as float64; 1 without a scale."""
     if "_scalef32_" not in d.base:
         one = np.ones((1, 1))
         return lambda g: one
-    get = plain_source(d.operands[at], "f32", d, context)
+    get = plain_source(d.operands[at], "f32", d)
     return lambda g: narrow.scale_value((np.asarray(get(g)).view(U32) >> U32(23)) & BYTE)
 
 
-def _sources(operand: Operand, count: int, kind: str, d: Decoded, context: Context) -> list[Get]:
+def _sources(operand: Operand, count: int, kind: str, d: Form) -> list[Get]:
     """Return readers of the registers of an operand; one alone may be any source."""
     if count > 1:
-        return vector_registers(operand, count, d, context)
-    read = plain_source if kind == "f32" else vector_source
-    return [read(operand, kind, d, context)]
+        return d.registers(operand, count)
+    return [plain_source(operand, kind, d) if kind == "f32" else d.vector(operand, kind)]
 
 
 def _narrowed(value: Array, kind: str, saturates: bool) -> Array:
@@ -123,7 +115,7 @@ def _narrowed(value: Array, kind: str, saturates: bool) -> Array:
     return single.view(U32) if kind == "f32" else narrow.single_to_bf16(single)
 
 
-def _byte_shift(d: Decoded) -> int:
+def _byte_shift(d: Form) -> int:
     """Return the first bit of the byte that the last two entries of op_sel name."""
     flags = d.flag_list("op_sel", 4, 0)
     return 8 * (flags[2] + 2 * flags[3])
@@ -132,7 +124,7 @@ def _byte_shift(d: Decoded) -> int:
 # From eight, six and four bits: one value, two, or thirty-two in six registers
 
 
-def _selected_part(d: Decoded, bits: int) -> int:
+def _selected_part(d: Form, bits: int) -> int:
     """Return the first bit of the source: of the byte or half that op_sel or SDWA names."""
     if bits > 16:
         d.allow()
@@ -148,11 +140,11 @@ def _selected_part(d: Decoded, bits: int) -> int:
     return 16 * flags[0] if bits == 16 else 8 * (flags[0] + 2 * flags[1])
 
 
-def _unpack(fmt: Minifloat, kind: str, bits: int, count: int, d: Decoded, context: Context) -> Run:
+def _unpack(fmt: Minifloat, kind: str, bits: int, count: int, d: Form) -> Run:
     size = max(1, count * bits // 32)
     start = _selected_part(d, count * bits)
-    gets, scale = _sources(d.operands[1], size, "b32", d, context), _scale(d, 2, context)
-    put = _unpacked_dest(d, kind, count, context)
+    gets, scale = _sources(d.operands[1], size, "b32", d), _scale(d, 2)
+    put = _unpacked_dest(d, kind, count)
 
     def run(g: Group) -> None:
         factor, words = scale(g), [np.asarray(get(g)) for get in gets]
@@ -171,15 +163,13 @@ def _code_at(words: Sequence[Array], place: int, bits: int) -> Array:
     return np.asarray(code & U32((1 << bits) - 1))
 
 
-def _unpacked_dest(
-    d: Decoded, kind: str, count: int, context: Context
-) -> Callable[[Group, list[Array]], object]:
+def _unpacked_dest(d: Form, kind: str, count: int) -> Callable[[Group, list[Array]], object]:
     """Return a writer of all values; a single one of 16 bits goes to the half that op_sel names."""
     if count == 1 and kind != "f32":
         flags = d.flag_list("op_sel", 4, 0)
-        merge = merging_dest(d.operands[0], 16 * (flags[2] | flags[3]), 16, d, context)
+        merge = d.merging(d.operands[0], 16 * (flags[2] | flags[3]), 16)
         return lambda g, values: merge(g, values[0])
-    puts = vector_dests(d.operands[0], count if kind == "f32" else count // 2, "b32", d, context)
+    puts = d.dests(d.operands[0], count if kind == "f32" else count // 2, "b32")
 
     def put_all(g: Group, values: list[Array]) -> None:
         for put, bits in zip(puts, values if kind == "f32" else _words(values, 16), strict=True):
@@ -202,7 +192,7 @@ def _words(codes: Sequence[Array], bits: int) -> list[Array]:
 # To eight, six and four bits
 
 
-def _pack(fmt: Minifloat, kind: str, bits: int, count: int, d: Decoded, context: Context) -> Run:
+def _pack(fmt: Minifloat, kind: str, bits: int, count: int, d: Form) -> Run:
     """Two values, or 32: of two operands in turns, or the halves of one.
 
     Of two, op_sel's last entries pick the half or byte that is written.
@@ -210,16 +200,16 @@ def _pack(fmt: Minifloat, kind: str, bits: int, count: int, d: Decoded, context:
     d.allow(*["op_sel"] * (count == 2))
     sources = d.operands[1 : 3 if kind == "f32" else 2]
     raw = "f32" if kind == "f32" else "b32"
-    lists = [_sources(each, count // 2, raw, d, context) for each in sources]
+    lists = [_sources(each, count // 2, raw, d) for each in sources]
     gets = [get for row in zip(*lists, strict=True) for get in row]
-    scale = _scale(d, 1 + len(sources), context)
+    scale = _scale(d, 1 + len(sources))
     if count == 2:
         # A byte is numbered by two entries, whatever the number of sources.
         flags = d.flag_list("op_sel", 1 + len(sources) + ("_scalef32_" in d.base), 0)
         shift = _byte_shift(d) if bits == 4 else 16 * flags[-1]
-        puts = [merging_dest(d.operands[0], shift, 2 * bits, d, context)]
+        puts = [d.merging(d.operands[0], shift, 2 * bits)]
     else:
-        puts = vector_dests(d.operands[0], count * bits // 32, "b32", d, context)
+        puts = d.dests(d.operands[0], count * bits // 32, "b32")
 
     def run(g: Group) -> None:
         factor, words = scale(g), [np.asarray(get(g)) for get in gets]
@@ -237,12 +227,12 @@ def _halves(words: Sequence[Array], kind: str) -> list[Array]:
     return [_WIDEN[kind](half) for word in words for half in (word & U32(0xFFFF), word >> U32(16))]
 
 
-def _stochastic(fmt: Minifloat, dropped: int, d: Decoded, context: Context) -> Run:
+def _stochastic(fmt: Minifloat, dropped: int, d: Form) -> Run:
     """v_cvt_sr_*: add random bits below the kept mantissa, then convert one byte."""
     d.allow("op_sel")
-    value = plain_source(d.operands[1], "f32", d, context)
-    noise = plain_source(d.operands[2], "b32", d, context)
-    merge = merging_dest(d.operands[0], _byte_shift(d), 8, d, context)
+    value = plain_source(d.operands[1], "f32", d)
+    noise = plain_source(d.operands[2], "b32", d)
+    merge = d.merging(d.operands[0], _byte_shift(d), 8)
 
     def run(g: Group) -> None:
         bits = np.asarray(value(g)).view(U32)

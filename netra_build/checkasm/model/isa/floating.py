@@ -17,8 +17,7 @@ from netra_build.checkasm.model.arrays import LANES, Array
 from netra_build.checkasm.model.group import Run
 from netra_build.checkasm.model.isa.table import Function, Spec, instruction
 from netra_build.checkasm.model.isa.vector import build, operation
-from netra_build.checkasm.model.operands import Decoded
-from netra_build.checkasm.model.sources import Context
+from netra_build.checkasm.model.sources import Form
 
 F32 = np.float32
 F64 = np.float64
@@ -55,7 +54,7 @@ operation("v_fma_f16", "f16 = f16 f16 f16", fma_half, keeps_high=True)
 
 
 @instruction("v_fma_mix_f32 v_fma_mix{lo,hi}_f16")
-def _build_mixed(d: Decoded, context: Context) -> Run:
+def _build_mixed(d: Form) -> Run:
     """v_fma_mix: each source is a float32, or the f16 half that op_sel names."""
     d.allow("op_sel", "op_sel_hi", "neg_lo", "neg_hi", "clamp")
     kinds = tuple("f16" if flag else "f32" for flag in d.flag_list("op_sel_hi", 3, 0))
@@ -64,7 +63,7 @@ def _build_mixed(d: Decoded, context: Context) -> Run:
     modifiers = {name: text for name, text in d.modifiers.items() if name == "clamp"}
     inner = replace(d, modifiers={**modifiers, "op_sel": str(flags)})
     fn = fma_half if half else ieee.fma
-    return build(Spec(("f16" if half else "f32",), kinds, fn, keeps_high=half), inner, context)
+    return build(Spec(("f16" if half else "f32",), kinds, fn, keeps_high=half), inner)
 
 
 # Extremes

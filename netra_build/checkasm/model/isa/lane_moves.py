@@ -7,20 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from netra_build.checkasm.model.arith.integer import sign_extended
-from netra_build.checkasm.model.arrays import LANES, Array, lanes_from_masks, masks_from_lanes
+from netra_build.checkasm.model.arrays import LANES, Array
 from netra_build.checkasm.model.group import Group, Run
 from netra_build.checkasm.model.isa.table import instruction, register
-from netra_build.checkasm.model.operands import EXEC, Decoded, Operand, Unsupported
-from netra_build.checkasm.model.sources import (
-    Context,
-    Get,
-    Put,
-    check_pair,
-    scalar_dest,
-    scalar_row,
-    scalar_source,
-    touch_scalars,
-)
+from netra_build.checkasm.model.operands import Unsupported
+from netra_build.checkasm.model.sources import Form, Get
 
 _SHIFTS = ("row_shl", "row_shr", "row_ror", "row_bcast", "row_newbcast")
 _WAVE_SHIFTS = ("wave_shl", "wave_shr", "wave_rol", "wave_ror")
@@ -45,7 +36,7 @@ def _row_broadcast(last: int) -> Array:
     return np.where(_LANE >= 32, 31, -1)
 
 
-def source_lanes(d: Decoded) -> Array:
+def source_lanes(d: Form) -> Array:
     """Return, per lane, the lane that the DPP control reads; -1 when there is none."""
     name = next((each for each in d.modifiers if each in _CONTROLS), "")
     if not name:
@@ -83,7 +74,7 @@ class Dpp:
     """``bound_ctrl:1``: a lane without a source reads zero instead of keeping its old result."""
 
     @staticmethod
-    def read(d: Decoded) -> Dpp:
+    def read(d: Form) -> Dpp:
         """Decode the control of a DPP instruction."""
         rows, banks = d.number("row_mask", 15), d.number("bank_mask", 15)
         writable = ((rows >> (_LANE // 16)) & 1 & (banks >> (_LANE % 16 // 4))) == 1
@@ -111,7 +102,7 @@ class Dpp:
         return result & g.E
 
 
-def move_source(row: int, d: Decoded, dpp: Dpp) -> Get:
+def move_source(row: int, d: Form, dpp: Dpp) -> Get:
     """Return a reader of a register's raw bits that checks the lanes DPP reads."""
 
     def get(g: Group) -> Array:
@@ -155,38 +146,6 @@ def insert(value: Array, old: Array, selection: str, unused: str) -> Array:
     return placed
 
 
-# Masks: one bit per lane in a pair of scalar registers
-
-
-def mask_source(operand: Operand, source: Decoded) -> Get:
-    """Return a reader of a lane mask: bool[n, 64]."""
-    if operand.kind == "int":
-        bits = operand.value & 0xFFFFFFFFFFFFFFFF
-        lanes = np.array([[bool(bits >> lane & 1) for lane in range(LANES)]])
-        return lambda g: lanes
-    row = scalar_row(operand, 2)
-
-    def get(g: Group) -> Array:
-        check_pair(g, row, source)
-        return lanes_from_masks(g.S[row], g.S[row + 1])
-
-    return get
-
-
-def mask_dest(operand: Operand, source: Decoded) -> Put:
-    """Return a writer of a lane mask from bool[n, 64]; inactive lanes give zero."""
-    row = scalar_row(operand, 2)
-
-    def put(g: Group, value: Array) -> None:
-        touch_scalars(g, row, 2, source)
-        lanes = value & g.E if not g.full or value.shape != g.E.shape else value
-        g.S[row], g.S[row + 1] = masks_from_lanes(lanes)
-        if row == EXEC:
-            g.exec_changed()
-
-    return put
-
-
 # Whole instructions
 
 
@@ -202,9 +161,9 @@ def one_lane(g: Group, lane: Array) -> Array:
     return result
 
 
-def _lane_number(d: Decoded) -> Get:
+def _lane_number(d: Form) -> Get:
     """Return a reader of the lane that each wavefront means: int64[n]."""
-    select = scalar_source(d.operands[2], "u32", d)
+    select = d.scalar(d.operands[2], "u32")
     return lambda g: np.broadcast_to(select(g) & np.uint32(63), (g.n,)).astype(np.int64)
 
 
@@ -214,10 +173,10 @@ def _first_active(g: Group) -> Array:
 
 
 @instruction("v_readfirstlane_b32 v_readlane_b32")
-def _build_read_lane(d: Decoded, context: Context) -> Run:
+def _build_read_lane(d: Form) -> Run:
     d.allow()
-    put = scalar_dest(d.operands[0], 1, d)
-    row = context.row(d.operands[1])
+    put = d.scalar_dest(d.operands[0], 1)
+    row = d.row(d.operands[1])
     select = _lane_number(d) if d.base == "v_readlane_b32" else _first_active
 
     def run(g: Group) -> None:
@@ -230,11 +189,11 @@ def _build_read_lane(d: Decoded, context: Context) -> Run:
 
 
 @instruction("v_writelane_b32")
-def _build_write_lane(d: Decoded, context: Context) -> Run:
+def _build_write_lane(d: Form) -> Run:
     """EXEC does not matter."""
     d.allow()
-    row = context.row(d.operands[0])
-    value = scalar_source(d.operands[1], "b32", d)
+    row = d.row(d.operands[0])
+    value = d.scalar(d.operands[1], "b32")
     select = _lane_number(d)
 
     def run(g: Group) -> None:
@@ -246,7 +205,7 @@ def _build_write_lane(d: Decoded, context: Context) -> Run:
     return run
 
 
-def _use(g: Group, d: Decoded, *rows: int) -> None:
+def _use(g: Group, d: Form, *rows: int) -> None:
     """Note that registers are read and written."""
     for row in rows:
         if g.vstate[row]:
@@ -257,9 +216,9 @@ def _use(g: Group, d: Decoded, *rows: int) -> None:
 def _swap(name: str, first: Array, second: Array) -> None:
     """Exchange lanes ``first`` of the result register with lanes ``second`` of the source."""
 
-    def build(d: Decoded, context: Context) -> Run:
+    def build(d: Form) -> Run:
         d.allow("bound_ctrl", "fi")
-        a, b = context.row(d.operands[0]), context.row(d.operands[1])
+        a, b = d.row(d.operands[0]), d.row(d.operands[1])
 
         def run(g: Group) -> None:
             if not g.full:
@@ -279,9 +238,9 @@ _swap("v_permlane16_swap_b32", _LANE[_LANE // 16 % 2 == 1], _LANE[_LANE // 16 % 
 
 
 @instruction("v_swap_b32")
-def _build_swap(d: Decoded, context: Context) -> Run:
+def _build_swap(d: Form) -> Run:
     d.allow()
-    a, b = context.row(d.operands[0]), context.row(d.operands[1])
+    a, b = d.row(d.operands[0]), d.row(d.operands[1])
 
     def run(g: Group) -> None:
         _use(g, d, a, b)

@@ -12,9 +12,9 @@ from netra_build.checkasm.model.group import Group, Run
 from netra_build.checkasm.model.isa.addresses import Shape, loaded_registers, shapes, stored_bits
 from netra_build.checkasm.model.isa.atomics import LDS_ATOMICS, Atomic
 from netra_build.checkasm.model.isa.table import register
-from netra_build.checkasm.model.operands import Decoded, Unsupported
+from netra_build.checkasm.model.operands import Unsupported
 from netra_build.checkasm.model.scoreboard import DS, Touched
-from netra_build.checkasm.model.sources import Context, Get, vector_registers, vector_source
+from netra_build.checkasm.model.sources import Form, Get
 
 _LANE = np.arange(LANES)
 STEPS_PER_TURN = 16
@@ -24,13 +24,13 @@ READS = shapes("b{32,64,96,128} {u,i}{8,16} {u8,i8,u16}_d16{,_hi}")
 WRITES = shapes("b{32,64,96,128} b{8,16}{,_d16_hi}")
 
 
-def _offset(d: Decoded) -> np.uint32:
+def _offset(d: Form) -> np.uint32:
     """The 16-bit byte offset, from the encoding."""
     d.allow("offset")
     return U32(d.source.words[0] & 0xFFFF)
 
 
-def _offsets(d: Decoded, unit: int) -> tuple[np.uint32, ...]:
+def _offsets(d: Form, unit: int) -> tuple[np.uint32, ...]:
     """The offset of one address, or the two that count units of so many bytes."""
     if not unit:
         return (_offset(d),)
@@ -47,11 +47,11 @@ def _touched(g: Group, places: list[Array], width: int, is_write: bool = False) 
     return Touched(whole, width, is_write)
 
 
-def _read(shape: Shape, unit: int, d: Decoded, context: Context) -> Run:
+def _read(shape: Shape, unit: int, d: Form) -> Run:
     """Read at one address, or at two for a ``unit`` of their offsets."""
     offsets = _offsets(d, unit)
-    get = vector_source(d.operands[1], "u32", d, context)
-    first = context.row(d.operands[0], shape.registers * len(offsets))
+    get = d.vector(d.operands[1], "u32")
+    first = d.row(d.operands[0], shape.registers * len(offsets))
 
     def run(g: Group) -> None:
         address, lds, report = get(g), g.batch.lds, g.reporter(d)
@@ -67,14 +67,11 @@ def _read(shape: Shape, unit: int, d: Decoded, context: Context) -> Run:
     return run
 
 
-def _write(shape: Shape, unit: int, d: Decoded, context: Context) -> Run:
+def _write(shape: Shape, unit: int, d: Form) -> Run:
     """Write at one address, or at two for a ``unit`` of their offsets."""
     offsets = _offsets(d, unit)
-    get = vector_source(d.operands[0], "u32", d, context)
-    data = [
-        vector_registers(operand, shape.registers, d, context)
-        for operand in d.operands[1 : 1 + len(offsets)]
-    ]
+    get = d.vector(d.operands[0], "u32")
+    data = [d.registers(operand, shape.registers) for operand in d.operands[1 : 1 + len(offsets)]]
 
     def run(g: Group) -> None:
         lds, report = g.batch.lds, g.reporter(d)
@@ -102,14 +99,14 @@ for _name in ("b32", "b64"):
 # Transposing reads
 
 
-def _transpose(bits: int, d: Decoded, context: Context) -> Run:
+def _transpose(bits: int, d: Form) -> Run:
     """ds_read_b64_tr: 16 lanes read a tile of 64/bits rows; lane i receives column i.
 
     The tile's rows hold 16 elements; 16 * bits / 64 neighbouring lanes supply the pieces of a
     row. Every lane must be active.
     """
-    offset, get = _offset(d), vector_source(d.operands[1], "u32", d, context)
-    first = context.row(d.operands[0], 2)
+    offset, get = _offset(d), d.vector(d.operands[1], "u32")
+    first = d.row(d.operands[0], 2)
 
     def run(g: Group) -> None:
         if not g.full:
@@ -141,11 +138,11 @@ for _bits in (4, 8, 16):
 # Atomics
 
 
-def _atomic(atomic: Atomic, returns: bool, d: Decoded, context: Context) -> Run:
+def _atomic(atomic: Atomic, returns: bool, d: Form) -> Run:
     offset, rest = _offset(d), d.operands[returns:]
-    address, data = vector_source(rest[0], "u32", d, context), rest[1 : 1 + atomic.operands]
-    lists = [vector_registers(each, atomic.registers, d, context) for each in data]
-    first = context.row(d.operands[0], atomic.registers) if returns else 0
+    address, data = d.vector(rest[0], "u32"), rest[1 : 1 + atomic.operands]
+    lists = [d.registers(each, atomic.registers) for each in data]
+    first = d.row(d.operands[0], atomic.registers) if returns else 0
 
     def run(g: Group) -> None:
         values = np.stack([get(g) for gets in lists for get in gets])
@@ -155,7 +152,7 @@ def _atomic(atomic: Atomic, returns: bool, d: Decoded, context: Context) -> Run:
     return run
 
 
-def _exchange(g: Group, d: Decoded, address: Array, values: Array, atomic: Atomic) -> Array:
+def _exchange(g: Group, d: Form, address: Array, values: Array, atomic: Atomic) -> Array:
     lds, report = g.batch.lds, g.reporter(d)
 
     def turn(row: Array, lane: Array) -> Array:
@@ -177,12 +174,12 @@ for _name, _operation in LDS_ATOMICS.items():
 # Exchange between lanes: no memory is touched, but the result comes through lgkmcnt
 
 
-def _exchange_lanes(pick: Callable[[Decoded, Context], Get], d: Decoded, context: Context) -> Run:
-    row, result = context.row(d.operands[0]), pick(d, context)
+def _exchange_lanes(pick: Callable[[Form], Get], d: Form) -> Run:
+    row, result = d.row(d.operands[0]), pick(d)
     return lambda g: g.receive(row, result(g)[None], d, DS)
 
 
-def _take_lanes(g: Group, d: Decoded, row: int, source: Array) -> Array:
+def _take_lanes(g: Group, d: Form, row: int, source: Array) -> Array:
     """Value of lane ``source`` (int64[n, 64]) of a register; inactive lanes give zero."""
     waves = np.arange(g.n)[:, None]
     active = np.ones_like(g.E) if g.full else g.E[waves, source]
@@ -194,9 +191,9 @@ def _take_lanes(g: Group, d: Decoded, row: int, source: Array) -> Array:
     return np.where(active, g.V[row][waves, source], U32(0))
 
 
-def _pick_backward(d: Decoded, context: Context) -> Get:
-    offset, get = _offset(d), vector_source(d.operands[1], "u32", d, context)
-    row = context.row(d.operands[2])
+def _pick_backward(d: Form) -> Get:
+    offset, get = _offset(d), d.vector(d.operands[1], "u32")
+    row = d.row(d.operands[2])
 
     def pick(g: Group) -> Array:
         source = ((get(g) + offset) >> U32(2)) & U32(63)
@@ -205,10 +202,10 @@ def _pick_backward(d: Decoded, context: Context) -> Get:
     return pick
 
 
-def _pick_forward(d: Decoded, context: Context) -> Get:
+def _pick_forward(d: Form) -> Get:
     """Push to lanes; the highest source lane wins, lanes without a source get zero."""
-    offset, get = _offset(d), vector_source(d.operands[1], "u32", d, context)
-    data = vector_source(d.operands[2], "b32", d, context)
+    offset, get = _offset(d), d.vector(d.operands[1], "u32")
+    data = d.vector(d.operands[2], "b32")
 
     def pick(g: Group) -> Array:
         target = (((get(g) + offset) >> U32(2)) & U32(63)).astype(np.int64)
@@ -235,9 +232,9 @@ def swizzle_lanes(pattern: int) -> Array:
     return _LANE // 32 * 32 + (((_LANE % 32) & keep | force) ^ flip)
 
 
-def _pick_swizzle(d: Decoded, context: Context) -> Get:
+def _pick_swizzle(d: Form) -> Get:
     source = swizzle_lanes(d.source.words[0] & 0xFFFF)
-    row = context.row(d.operands[1])
+    row = d.row(d.operands[1])
     return lambda g: _take_lanes(g, d, row, np.broadcast_to(source, (g.n, LANES)))
 
 

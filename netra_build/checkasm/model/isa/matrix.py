@@ -30,8 +30,8 @@ from netra_build.checkasm.model.isa.matrix_tiles import (
     split_codes,
 )
 from netra_build.checkasm.model.isa.table import register, spellings
-from netra_build.checkasm.model.operands import Decoded, Operand, Unsupported
-from netra_build.checkasm.model.sources import Context, Get, constant, is_vector
+from netra_build.checkasm.model.operands import Operand, Unsupported
+from netra_build.checkasm.model.sources import Form, Get, constant, is_vector
 
 U = np.uint32
 F64 = np.float64
@@ -86,9 +86,9 @@ BY_SELECTOR = (
 # Reading and writing whole operands, EXEC ignored
 
 
-def _whole(operand: Operand, count: int, d: Decoded, context: Context) -> Get:
+def _whole(operand: Operand, count: int, d: Form) -> Get:
     """Return a reader of ``count`` registers in all lanes: uint32[count, n, 64]."""
-    first = context.row(operand, count)
+    first = d.row(operand, count)
 
     def get(g: Group) -> Array:
         for row in range(first, first + count):
@@ -99,10 +99,10 @@ def _whole(operand: Operand, count: int, d: Decoded, context: Context) -> Get:
     return get
 
 
-def _accumulator(operand: Operand, tile: Tile, d: Decoded, context: Context) -> Get:
+def _accumulator(operand: Operand, tile: Tile, d: Form) -> Get:
     """Return a reader of the accumulator: uint32[n * blocks, rows, columns], or one constant."""
     if is_vector(operand):
-        whole = _whole(operand, tile.results, d, context)
+        whole = _whole(operand, tile.results, d)
         return lambda g: result_matrix(whole(g), tile)
     if operand.kind not in ("int", "float"):
         raise Unsupported(f'operand "{operand.text}"')
@@ -110,7 +110,7 @@ def _accumulator(operand: Operand, tile: Tile, d: Decoded, context: Context) -> 
     return lambda g: same
 
 
-def _write(g: Group, first: int, matrix: Array, tile: Tile, d: Decoded) -> None:
+def _write(g: Group, first: int, matrix: Array, tile: Tile, d: Form) -> None:
     """Write uint32[n * blocks, rows, columns] to the result registers."""
     for row in range(first, first + tile.results):
         if g.vstate[row]:
@@ -144,18 +144,18 @@ Product = Callable[[Group, Array, Array, Array], Array]
 """Takes both operands as numbers and the accumulator; returns the bits of the result."""
 
 
-def _build(tile: Tile, types: str, d: Decoded, context: Context) -> Run:
+def _build(tile: Tile, types: str, d: Form) -> Run:
     first, second = _formats(types, d)
-    get_a = _whole(d.operands[1], tile.operand_registers(first.bits), d, context)
-    get_b = _whole(d.operands[2], tile.operand_registers(second.bits), d, context)
-    get_c = _accumulator(d.operands[3], tile, d, context)
-    row = context.row(d.operands[0], tile.results)
+    get_a = _whole(d.operands[1], tile.operand_registers(first.bits), d)
+    get_b = _whole(d.operands[2], tile.operand_registers(second.bits), d)
+    get_c = _accumulator(d.operands[3], tile, d)
+    row = d.row(d.operands[0], tile.results)
     is_scaled = len(d.operands) > 4
     if types == "i8":
         product = _integer_product("clamp" in d.modifiers)
     else:
         product = _float_product(first, second, is_scaled)
-        product = _scaled(product, tile, d, context) if is_scaled else product
+        product = _scaled(product, tile, d) if is_scaled else product
 
     def run(g: Group) -> None:
         a = _operand(g, "first", get_a(g), tile, first, not is_scaled)
@@ -165,7 +165,7 @@ def _build(tile: Tile, types: str, d: Decoded, context: Context) -> Run:
     return run
 
 
-def _formats(types: str, d: Decoded) -> tuple[Format, Format]:
+def _formats(types: str, d: Form) -> tuple[Format, Format]:
     """Return the operand formats: of the mnemonic, or those that the instruction chooses."""
     if types != "f8f6f4":
         d.allow(*["clamp"] * (types == "i8"))
@@ -207,9 +207,9 @@ def _float_product(first: Format, second: Format, is_scaled: bool) -> Product:
 # Block scales
 
 
-def _scaled(product: Product, tile: Tile, d: Decoded, context: Context) -> Product:
+def _scaled(product: Product, tile: Tile, d: Form) -> Product:
     low, high = d.flag_list("op_sel", 3, 0), d.flag_list("op_sel_hi", 3, 0)
-    gets = [_scale_source(operand, d, context) for operand in d.operands[4:6]]
+    gets = [_scale_source(operand, d) for operand in d.operands[4:6]]
     sources = [(get, low[i] + 2 * high[i]) for i, get in enumerate(gets)]
 
     def scaled(g: Group, a: Array, b: Array, c: Array) -> Array:
@@ -228,9 +228,9 @@ def _scale_values(registers: Array, byte: int, tile: Tile) -> Array:
     return narrow.scale_value(by_block.swapaxes(1, 2))
 
 
-def _scale_source(operand: Operand, d: Decoded, context: Context) -> Get:
+def _scale_source(operand: Operand, d: Form) -> Get:
     if is_vector(operand):
-        whole = _whole(operand, 1, d, context)
+        whole = _whole(operand, 1, d)
         return lambda g: whole(g)[0]
     value = constant(operand, "u32")
     return lambda g: np.full((g.n, LANES), value, U)

@@ -27,16 +27,9 @@ from netra_build.checkasm.model.isa.addresses import (
 )
 from netra_build.checkasm.model.isa.atomics import GLOBAL_ATOMICS, Atomic
 from netra_build.checkasm.model.isa.table import register
-from netra_build.checkasm.model.operands import M0, VCC, Decoded, Operand, Unsupported
+from netra_build.checkasm.model.operands import M0, VCC, Operand, Unsupported
 from netra_build.checkasm.model.scoreboard import DS, SCALAR_BASE, SM, VM, Touched
-from netra_build.checkasm.model.sources import (
-    Context,
-    Get,
-    scalar_row,
-    scalar_source,
-    touch_scalars,
-    vector_registers,
-)
+from netra_build.checkasm.model.sources import Form, Get, scalar_row
 
 _LANE = np.arange(LANES, dtype=np.uint32)
 _HINTS = ("sc0", "sc1", "nt", "offset")
@@ -53,25 +46,25 @@ DIRECT = shapes("dword{,x3,x4} {u,s}{byte,short}")
 # Operands
 
 
-def _locate(d: Decoded, context: Context, family: str, rest: tuple[Operand, ...]) -> Locate:
+def _locate(d: Form, family: str, rest: tuple[Operand, ...]) -> Locate:
     """Address by the operands behind result and data."""
     is_buffer, is_direct = family == "buffer", "lds" in d.modifiers
     d.allow(*_HINTS, *["offen", "idxen"] * is_buffer, *["lds"] * (is_buffer and is_direct))
     if not is_buffer:
-        return locate_global(d, context, rest[0], rest[1] if len(rest) > 1 else None)
+        return locate_global(d, rest[0], rest[1] if len(rest) > 1 else None)
     if len(rest) == 2:
         rest = (Operand("word", "off"), *rest)
     if len(rest) != 3:
         raise Unsupported(f"{len(d.operands)} operands")
-    return locate_buffer(d, context, *rest)
+    return locate_buffer(d, *rest)
 
 
-def _with_data(d: Decoded, context: Context, family: str, first: int = 0) -> tuple[Operand, Locate]:
+def _with_data(d: Form, family: str, first: int = 0) -> tuple[Operand, Locate]:
     """Return the operand with the data and where it goes; its operands start at ``first``."""
     if family == "buffer":
-        return d.operands[0], _locate(d, context, family, d.operands[1:])
+        return d.operands[0], _locate(d, family, d.operands[1:])
     rest = d.operands[first:]
-    return rest[1], _locate(d, context, family, rest[::2])
+    return rest[1], _locate(d, family, rest[::2])
 
 
 _QUEUES = {"global": (VM,), "buffer": (VM,), "flat": (VM, DS)}
@@ -80,11 +73,11 @@ _QUEUES = {"global": (VM,), "buffer": (VM,), "flat": (VM, DS)}
 # Operations
 
 
-def _load(family: str, shape: Shape, d: Decoded, context: Context) -> Run:
+def _load(family: str, shape: Shape, d: Form) -> Run:
     if "lds" in d.modifiers and family == "buffer" and shape in DIRECT.values():
-        return _load_direct(family, shape, d, context)
-    locate = _locate(d, context, family, d.operands[1:])
-    first = context.row(d.operands[0], shape.registers)
+        return _load_direct(family, shape, d)
+    locate = _locate(d, family, d.operands[1:])
+    first = d.row(d.operands[0], shape.registers)
 
     def run(g: Group) -> None:
         raw = read(g, d, locate(g), shape.width)
@@ -93,9 +86,9 @@ def _load(family: str, shape: Shape, d: Decoded, context: Context) -> Run:
     return run
 
 
-def _store(family: str, shape: Shape, d: Decoded, context: Context) -> Run:
-    data, locate = _with_data(d, context, family)
-    gets = vector_registers(data, shape.registers, d, context)
+def _store(family: str, shape: Shape, d: Form) -> Run:
+    data, locate = _with_data(d, family)
+    gets = d.registers(data, shape.registers)
 
     def run(g: Group) -> None:
         values = np.stack([get(g) for get in gets])
@@ -106,10 +99,10 @@ def _store(family: str, shape: Shape, d: Decoded, context: Context) -> Run:
     return run
 
 
-def _load_direct(family: str, shape: Shape, d: Decoded, context: Context) -> Run:
+def _load_direct(family: str, shape: Shape, d: Form) -> Run:
     """A load to LDS: lane i writes M0 + offset + i * size; the offset is that of memory as well."""
-    locate = _locate(d, context, family, d.operands)
-    m0 = scalar_source(Operand("s", "m0", M0), "u32", d)
+    locate = _locate(d, family, d.operands)
+    m0 = d.scalar(Operand("s", "m0", M0), "u32")
     size = max(shape.width, 4)
     place_in_block = _LANE * U32(size) + U32(d.number("offset"))
 
@@ -123,14 +116,14 @@ def _load_direct(family: str, shape: Shape, d: Decoded, context: Context) -> Run
     return run
 
 
-def _atomic(family: str, atomic: Atomic, d: Decoded, context: Context) -> Run:
+def _atomic(family: str, atomic: Atomic, d: Form) -> Run:
     """Read, modify and write; with sc0 the old value is returned."""
     returns = "sc0" in d.modifiers
-    data, locate = _with_data(d, context, family, first=returns)
+    data, locate = _with_data(d, family, first=returns)
     # In a buffer the old value replaces the first registers of the data, of which a swap has more.
     dst = replace(data, dwords=atomic.registers) if family == "buffer" else d.operands[0]
-    gets = vector_registers(data, atomic.registers * atomic.operands, d, context)
-    first = context.row(dst, atomic.registers) if returns else 0
+    gets = d.registers(data, atomic.registers * atomic.operands)
+    first = d.row(dst, atomic.registers) if returns else 0
 
     def run(g: Group) -> None:
         before = _exchange(g, d, locate(g), np.stack([get(g) for get in gets]), atomic)
@@ -139,7 +132,7 @@ def _atomic(family: str, atomic: Atomic, d: Decoded, context: Context) -> Run:
     return run
 
 
-def _exchange(g: Group, d: Decoded, place: Place, values: Array, atomic: Atomic) -> Array:
+def _exchange(g: Group, d: Form, place: Place, values: Array, atomic: Atomic) -> Array:
     active = place.active
     if place.room is not None:
         active = active & (place.room >= np.uint64(atomic.width))
@@ -175,18 +168,18 @@ for _family in ("global", "flat", "buffer"):
 # Scalar loads
 
 
-def _scalar_offset(d: Decoded) -> Get:
+def _scalar_offset(d: Form) -> Get:
     """Read the byte offset: a constant, or the value of a scalar register, plus an immediate."""
     extra, operand = d.number("offset"), d.operands[2]
     if operand.kind == "int":
         total = np.asarray(U64((operand.value + extra) & 0xFFFF_FFFF_FFFF_FFFF))
         return lambda g: total
-    get = scalar_source(operand, "u32", d)
+    get = d.scalar(operand, "u32")
     return lambda g: get(g).astype(U64) + U64(extra & 0xFFFF_FFFF_FFFF_FFFF)
 
 
-def _scalar_load(dwords: int, d: Decoded, context: Context) -> Run:
-    base, offset = scalar_source(d.operands[1], "u64", d), _scalar_offset(d)
+def _scalar_load(dwords: int, d: Form) -> Run:
+    base, offset = d.scalar(d.operands[1], "u64"), _scalar_offset(d)
 
     def load(g: Group) -> Array:
         address = (base(g) + offset(g)) & U64(0xFFFF_FFFF_FFFF_FFFC)
@@ -197,7 +190,7 @@ def _scalar_load(dwords: int, d: Decoded, context: Context) -> Run:
     return _into_scalars(dwords, d, load)
 
 
-def _scalar_buffer_load(dwords: int, d: Decoded, context: Context) -> Run:
+def _scalar_buffer_load(dwords: int, d: Form) -> Run:
     """Out-of-range dwords read as zero; the buffer's stride counts records."""
     descriptor, offset = buffer_descriptor(d, d.operands[1]), _scalar_offset(d)
 
@@ -217,7 +210,7 @@ def _scalar_buffer_load(dwords: int, d: Decoded, context: Context) -> Run:
     return _into_scalars(dwords, d, load)
 
 
-def _into_scalars(dwords: int, d: Decoded, load: Get) -> Run:
+def _into_scalars(dwords: int, d: Form, load: Get) -> Run:
     """Write uint32[dwords, n] to scalar registers that stay held until the wait."""
     d.allow("glc", "sc0", "offset")
     row = scalar_row(d.operands[0], dwords)
@@ -227,7 +220,7 @@ def _into_scalars(dwords: int, d: Decoded, load: Get) -> Run:
 
     def run(g: Group) -> None:
         values = load(g)
-        touch_scalars(g, row, dwords, d)
+        d.touch_scalars(g, row, dwords)
         g.S[row : row + dwords] = values
         g.issue(SM, d, keys)
 

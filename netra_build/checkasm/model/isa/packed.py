@@ -14,29 +14,18 @@ from netra_build.checkasm.model.arrays import U32, Array
 from netra_build.checkasm.model.group import Group, Run
 from netra_build.checkasm.model.isa.table import MEANINGS, Spec, instruction, register
 from netra_build.checkasm.model.isa.vector import half_bits, half_register, typed
-from netra_build.checkasm.model.operands import Decoded, Operand, Unsupported
-from netra_build.checkasm.model.sources import (
-    Context,
-    Get,
-    constant,
-    is_vector,
-    scalar_row,
-    scalar_source,
-    vector_dest,
-    vector_dests,
-    vector_registers,
-    vector_source,
-)
+from netra_build.checkasm.model.operands import Operand, Unsupported
+from netra_build.checkasm.model.sources import Form, Get, constant, is_vector, scalar_row
 
 Part = Callable[[Operand, int, bool, str], Get]
 """Returns a reader of one half of an operand: which one, whether negated, and its kind."""
 
 
-def _meaning(d: Decoded) -> Spec:
+def _meaning(d: Form) -> Spec:
     return MEANINGS[d.base.replace("pk_", "")]
 
 
-def _sides(d: Decoded, spec: Spec, part: Part) -> list[list[Get]]:
+def _sides(d: Form, spec: Spec, part: Part) -> list[list[Get]]:
     """Return the readers for the low and the high result."""
     count = len(spec.src)
     sides = []
@@ -56,13 +45,13 @@ def _refuse_high_constant(operand: Operand, half: int) -> None:
 # Pairs of registers
 
 
-def _register_of_pair(operand: Operand, half: int, d: Decoded, context: Context) -> Get:
+def _register_of_pair(operand: Operand, half: int, d: Form) -> Get:
     """Return a reader of one register of a pair as uint32."""
     if is_vector(operand):
-        return vector_registers(operand, 2, d, context)[half]
+        return d.registers(operand, 2)[half]
     if operand.kind == "s":
         row = scalar_row(operand, 2) + half
-        get = scalar_source(Operand("s", operand.text, row, 1), "b32", d)
+        get = d.scalar(Operand("s", operand.text, row, 1), "b32")
         return lambda g: get(g)[:, None]
     _refuse_high_constant(operand, half)
     value = np.asarray(constant(operand, "b32"))
@@ -70,12 +59,12 @@ def _register_of_pair(operand: Operand, half: int, d: Decoded, context: Context)
 
 
 @instruction("v_pk_{add,mul,fma}_f32")
-def _build_singles(d: Decoded, context: Context) -> Run:
+def _build_singles(d: Form) -> Run:
     """v_pk_*_f32."""
     d.allow("op_sel", "op_sel_hi", "neg_lo", "neg_hi")
 
     def part(operand: Operand, half: int, negate: bool, _kind: str) -> Get:
-        bits = _register_of_pair(operand, half, d, context)
+        bits = _register_of_pair(operand, half, d)
 
         def get(g: Group) -> Array:
             value = np.asarray(bits(g)).view(np.float32)
@@ -86,7 +75,7 @@ def _build_singles(d: Decoded, context: Context) -> Run:
 
     spec = _meaning(d)
     sides = _sides(d, spec, part)
-    puts = vector_dests(d.operands[0], 2, "f32", d, context)
+    puts = d.dests(d.operands[0], 2, "f32")
 
     def run(g: Group) -> None:
         results = [spec.fn(*[get(g) for get in side]) for side in sides]
@@ -97,12 +86,12 @@ def _build_singles(d: Decoded, context: Context) -> Run:
 
 
 @instruction("v_pk_mov_b32")
-def _build_move(d: Decoded, context: Context) -> Run:
+def _build_move(d: Form) -> Run:
     """v_pk_mov_b32: the low result from source 0, the high one from source 1."""
     d.allow("op_sel", "op_sel_hi")
     halves = d.flag_list("op_sel", 2, 0)
-    gets = [_register_of_pair(d.operands[1 + i], halves[i], d, context) for i in (0, 1)]
-    puts = vector_dests(d.operands[0], 2, "b32", d, context)
+    gets = [_register_of_pair(d.operands[1 + i], halves[i], d) for i in (0, 1)]
+    puts = d.dests(d.operands[0], 2, "b32")
 
     def run(g: Group) -> None:
         # Copies, so that the first result cannot disturb the second source.
@@ -116,7 +105,7 @@ def _build_move(d: Decoded, context: Context) -> Run:
 # Two 16-bit halves in one register
 
 
-def _build_halves(d: Decoded, context: Context) -> Run:
+def _build_halves(d: Form) -> Run:
     """v_pk_*_{f16,i16,u16,b16}."""
     d.allow("op_sel", "op_sel_hi", "neg_lo", "neg_hi")
 
@@ -126,7 +115,7 @@ def _build_halves(d: Decoded, context: Context) -> Run:
             bits = np.asarray(constant(operand, kind))
             get = typed(lambda g: bits, kind)
         else:
-            whole = vector_source(operand, "b32", d, context)
+            whole = d.vector(operand, "b32")
             get = typed(half_register(whole, half == 1), kind)
         if negate and kind != "f16":
             raise Unsupported("negation of an integer half")
@@ -134,7 +123,7 @@ def _build_halves(d: Decoded, context: Context) -> Run:
 
     spec = _meaning(d)
     sides = _sides(d, spec, part)
-    put = vector_dest(d.operands[0], "b32", d, context)
+    put = d.dest(d.operands[0], "b32")
 
     def run(g: Group) -> None:
         low, high = (half_bits(spec.fn(*[get(g) for get in side]), g.saturates) for side in sides)

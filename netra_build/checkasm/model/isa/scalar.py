@@ -15,8 +15,8 @@ from netra_build.checkasm.model.arith.integer import bits_of, count_ones, first_
 from netra_build.checkasm.model.arrays import U32, U64, Array
 from netra_build.checkasm.model.group import Group, Run
 from netra_build.checkasm.model.isa.table import Function, apply, register, sides, spellings
-from netra_build.checkasm.model.operands import EXEC, Decoded, Operand
-from netra_build.checkasm.model.sources import WIDE, Context, Get, Put, scalar_dest, scalar_source
+from netra_build.checkasm.model.operands import EXEC, Operand
+from netra_build.checkasm.model.sources import WIDE, Form, Get, Put
 
 _EXEC_OPERAND = Operand("s", "exec", EXEC, 2)
 
@@ -27,20 +27,18 @@ def scalar(names: str, kinds: str, fn: Function) -> None:
         register(name, partial(_build, *sides(kinds, of), fn))
 
 
-def _build(
-    dst: tuple[str, ...], src: tuple[str, ...], fn: Function, d: Decoded, _context: Context
-) -> Run:
+def _build(dst: tuple[str, ...], src: tuple[str, ...], fn: Function, d: Form) -> Run:
     d.allow()
     operands = list(d.operands)
     puts = [_dest(kind, operands, d) for kind in dst]
     return apply([_source(kind, operands, d) for kind in src], puts, fn)
 
 
-def _dest(kind: str, operands: list[Operand], d: Decoded) -> Put:
+def _dest(kind: str, operands: list[Operand], d: Form) -> Put:
     if kind == "scc":
         return _set_scc
     operand = _EXEC_OPERAND if kind == "exec" else operands.pop(0)
-    put = scalar_dest(operand, operand.dwords if kind == "exec" else 1 + (kind in WIDE), d)
+    put = d.scalar_dest(operand, operand.dwords if kind == "exec" else 1 + (kind in WIDE))
     return lambda g, value: put(g, bits_of(value))
 
 
@@ -49,19 +47,19 @@ def _set_scc(g: Group, value: Array) -> None:
     g.scc = value if value.shape == g.scc.shape else np.full(g.n, value)
 
 
-def _source(kind: str, operands: list[Operand], d: Decoded) -> Get:
+def _source(kind: str, operands: list[Operand], d: Form) -> Get:
     if kind == "scc":
         return lambda g: g.scc
     if kind == "exec":
-        return scalar_source(_EXEC_OPERAND, "b64", d)
+        return d.scalar(_EXEC_OPERAND, "b64")
     if kind in ("simm", "uimm"):
         value = _immediate(d, signed=kind == "simm")
         return lambda g: value
     operand = d.operands[0] if kind.endswith("!") else operands.pop(0)
-    return scalar_source(operand, kind.removesuffix("!"), d)
+    return d.scalar(operand, kind.removesuffix("!"))
 
 
-def _immediate(d: Decoded, *, signed: bool) -> Array:
+def _immediate(d: Form, *, signed: bool) -> Array:
     bits = np.asarray(np.uint16(d.source.words[0] & 0xFFFF))
     return bits.view(np.int16).astype(np.int32) if signed else bits.astype(U32)
 
@@ -238,10 +236,10 @@ scalar("s_cselect_{b32,b64}", "T = T T scc", lambda a, b, scc: np.where(scc, a, 
 def _conditional_move(kind: str, value: str) -> Function:
     """Where SCC is clear nothing is read or written: the register may hold no value yet."""
 
-    def build(d: Decoded, _context: Context) -> Run:
+    def build(d: Form) -> Run:
         operands = list(d.operands)
         put = _dest(kind, operands, d)
-        get, old = _source(value, operands, d), scalar_source(d.operands[0], kind, d)
+        get, old = _source(value, operands, d), d.scalar(d.operands[0], kind)
 
         def run(g: Group) -> None:
             if g.scc.all():

@@ -16,10 +16,9 @@ from itertools import product
 from typing import Any
 
 from netra_build.checkasm.model.group import Group, Run
-from netra_build.checkasm.model.operands import Decoded
-from netra_build.checkasm.model.sources import Context, Get, Put
+from netra_build.checkasm.model.sources import Form, Get, Put
 
-Builder = Callable[[Decoded, Context], Run]
+Builder = Callable[[Form], Run]
 """Turns one decoded instruction into what it does to a group of wavefronts."""
 
 Function = Callable[..., Any]

@@ -20,8 +20,6 @@ from netra_build.checkasm.model.isa.lane_moves import (
     SDWA_MODIFIERS,
     Dpp,
     insert,
-    mask_dest,
-    mask_source,
     move_source,
     select,
 )
@@ -34,21 +32,8 @@ from netra_build.checkasm.model.isa.table import (
     sides,
     spellings,
 )
-from netra_build.checkasm.model.operands import EXEC, VCC, Decoded, Operand, Unsupported
-from netra_build.checkasm.model.sources import (
-    DTYPE,
-    NARROW,
-    WIDE,
-    Context,
-    Get,
-    Put,
-    is_vector,
-    merging_dest,
-    vector_dest,
-    vector_dest_lanes,
-    vector_registers,
-    vector_source,
-)
+from netra_build.checkasm.model.operands import EXEC, VCC, Operand, Unsupported
+from netra_build.checkasm.model.sources import DTYPE, NARROW, WIDE, Form, Get, Put, is_vector
 
 _SIGN = U32(0x80000000)
 _UNNAMED = {
@@ -73,20 +58,20 @@ def operation(names: str, kinds: str, fn: Function | None = None, **options: Any
     return fn
 
 
-def build(spec: Spec, d: Decoded, context: Context) -> Run:
+def build(spec: Spec, d: Form) -> Run:
     """Return what one element-wise instruction does."""
     d.allow(*(_MODIFIERS if spec.modifiers is None else spec.modifiers))
     dsts, srcs = _assigned(spec, d)
-    fn = _finish(spec, d, context)
+    fn = _finish(spec, d)
     if d.encoding == "dpp":
-        return _with_dpp(spec, d, context, dsts, srcs, fn)
-    gets = [_source(spec, d, context, at, operand) for at, operand in enumerate(srcs)]
+        return _with_dpp(spec, d, dsts, srcs, fn)
+    gets = [_source(spec, d, at, operand) for at, operand in enumerate(srcs)]
     if d.encoding == "sdwa" and spec.dst[0] != "mask":
-        return _with_sdwa(spec, d, context, dsts[0], gets, fn)
-    return apply(gets, [_dest(spec, d, context, at, dst) for at, dst in enumerate(dsts)], fn)
+        return _with_sdwa(spec, d, dsts[0], gets, fn)
+    return apply(gets, [_dest(spec, d, at, dst) for at, dst in enumerate(dsts)], fn)
 
 
-def _assigned(spec: Spec, d: Decoded) -> tuple[list[Operand], list[Operand]]:
+def _assigned(spec: Spec, d: Form) -> tuple[list[Operand], list[Operand]]:
     """Return the operands of results and sources."""
     named = iter(d.operands)
     assigned = []
@@ -104,10 +89,10 @@ def _assigned(spec: Spec, d: Decoded) -> tuple[list[Operand], list[Operand]]:
 # Sources
 
 
-def _source(spec: Spec, d: Decoded, context: Context, at: int, operand: Operand) -> Get:
+def _source(spec: Spec, d: Form, at: int, operand: Operand) -> Get:
     kind = spec.src[at].removesuffix("!")
     if kind in ("mask", "vcc"):
-        return mask_source(operand, d)
+        return d.mask(operand)
     if kind == "saturates":
         return lambda g: np.asarray(g.saturates)
     if kind == "bitop3":
@@ -119,7 +104,7 @@ def _source(spec: Spec, d: Decoded, context: Context, at: int, operand: Operand)
     selection = d.modifiers.get(f"src{at}_sel", "DWORD")
     if selection != "DWORD":
         raw_kind = "b32"
-    get = vector_source(operand, raw_kind, d, context)
+    get = d.vector(operand, raw_kind)
     if selection != "DWORD":
         get = _selected(get, selection, kind, operand)
     elif kind in NARROW:
@@ -186,19 +171,19 @@ def modified(get: Get, operand: Operand, kind: str) -> Get:
     return number
 
 
-def plain_source(operand: Operand, kind: str, d: Decoded, context: Context) -> Get:
+def plain_source(operand: Operand, kind: str, d: Form) -> Get:
     """Return a reader of an operand with its negation, subnormals kept."""
-    return modified(vector_source(operand, kind, d, context), operand, kind)
+    return modified(d.vector(operand, kind), operand, kind)
 
 
 # Results
 
 
-def _finish(spec: Spec, d: Decoded, context: Context) -> Function:
+def _finish(spec: Spec, d: Form) -> Function:
     """Wrap the function in the output modifiers."""
     fn = spec.fn
     if spec.is_approximate:
-        fn = partial(fn, approximation=context.approximation)
+        fn = partial(fn, approximation=d.context.approximation)
     is_clamped = "clamp" in d.modifiers
     if is_clamped and spec.saturate is not None:
         return spec.saturate
@@ -230,16 +215,16 @@ def _stored(spec: Spec) -> tuple[str, Convert]:
     return kind, None
 
 
-def _dest(spec: Spec, d: Decoded, context: Context, at: int, operand: Operand) -> Put:
+def _dest(spec: Spec, d: Form, at: int, operand: Operand) -> Put:
     if spec.dst[at] in ("mask", "exec"):
-        return mask_dest(operand, d)
+        return d.mask_dest(operand)
     kind, convert = _stored(spec)
-    put = vector_dest(operand, kind, d, context)
+    put = d.dest(operand, kind)
     if spec.dst[at] in NARROW:
         high = d.flag_list("op_sel", len(spec.src) + 1, 0)[len(spec.src)]
         if high or spec.keeps_high:
-            (old,) = vector_registers(operand, 1, d, context)
-            put = merging_dest(operand, 16 * high, 16, d, context, old)
+            (old,) = d.registers(operand, 1)
+            put = d.merging(operand, 16 * high, 16, old)
     return put if convert is None else lambda g, value: put(g, convert(g, value))
 
 
@@ -248,8 +233,7 @@ def _dest(spec: Spec, d: Decoded, context: Context, at: int, operand: Operand) -
 
 def _with_dpp(
     spec: Spec,
-    d: Decoded,
-    context: Context,
+    d: Form,
     dsts: Sequence[Operand],
     srcs: Sequence[Operand],
     fn: Function,
@@ -258,7 +242,7 @@ def _with_dpp(
     if len(dsts) > 1 or spec.dst[0] in (*WIDE, "mask") or kind in WIDE:
         raise Unsupported("DPP")
     dpp = Dpp.read(d)
-    raw = move_source(context.row(srcs[0]), d, dpp)
+    raw = move_source(d.row(srcs[0]), d, dpp)
     moved: list[Array] = []
 
     def first(_g: Group) -> Array:
@@ -268,9 +252,9 @@ def _with_dpp(
     if kind == "f32" and not spec.is_move:
         get = _flushing(get)
     gets = [modified(get, srcs[0], kind)]
-    gets += [_source(spec, d, context, at, srcs[at]) for at in range(1, len(srcs))]
+    gets += [_source(spec, d, at, srcs[at]) for at in range(1, len(srcs))]
     stored, convert = _stored(spec)
-    put = vector_dest_lanes(dsts[0], stored, d, context)
+    put = d.dest_lanes(dsts[0], stored)
 
     def run(g: Group) -> None:
         value, lanes = dpp.apply(g, raw(g))
@@ -281,15 +265,13 @@ def _with_dpp(
     return run
 
 
-def _with_sdwa(
-    spec: Spec, d: Decoded, context: Context, dst: Operand, gets: list[Get], fn: Function
-) -> Run:
+def _with_sdwa(spec: Spec, d: Form, dst: Operand, gets: list[Get], fn: Function) -> Run:
     if len(spec.dst) > 1 or spec.dst[0] in WIDE:
         raise Unsupported("SDWA")
-    put = vector_dest(dst, "b32", d, context)
+    put = d.dest(dst, "b32")
     selection = d.modifiers.get("dst_sel", "DWORD")
     unused = d.modifiers.get("dst_unused", "UNUSED_PAD")
-    (old,) = vector_registers(dst, 1, d, context)
+    (old,) = d.registers(dst, 1)
     narrow_result = spec.dst[0] in NARROW
     keeps = selection != "DWORD" and unused == "UNUSED_PRESERVE"
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
 
 from netra_build.asm.objects.listings import Instruction
 from netra_build.core.errors import BadInput
@@ -38,6 +41,35 @@ _OUTSIDE = r"(?![^\[(]*[\])])"
 """Matches where the next bracket, if any, does not close."""
 
 _ENCODING = re.compile(r"_(e32|e64|dpp|sdwa)$")
+
+
+DTYPE: dict[str, np.dtype[Any]] = {
+    "u32": np.dtype(np.uint32),
+    "b32": np.dtype(np.uint32),
+    "i32": np.dtype(np.int32),
+    "f32": np.dtype(np.float32),
+    "u64": np.dtype(np.uint64),
+    "b64": np.dtype(np.uint64),
+    "i64": np.dtype(np.int64),
+    "f64": np.dtype(np.float64),
+}
+"""Element type of an operand kind that is not narrower than a register."""
+
+NARROW = ("u16", "b16", "i16", "f16", "bf16")
+"""Kinds that use half a register: integers arrive as 32 bits, floats as float32."""
+
+WIDE = ("u64", "b64", "i64", "f64")
+"""Kinds that use two registers."""
+
+_INLINE_FLOATS = {
+    "0.5": 0.5,
+    "1.0": 1.0,
+    "2.0": 2.0,
+    "4.0": 4.0,
+    "0.15915494": 0.15915494309189532,
+    "0.15915494309189532": 0.15915494309189532,
+}
+"""Constants by how they are printed; the last one is 1 / (2 pi)."""
 
 
 @dataclass(frozen=True)
@@ -166,6 +198,59 @@ def _read_plain(text: str) -> Operand:
     if _FLOAT.fullmatch(text):
         return Operand("float", text)
     return Operand("word", text)
+
+
+def scalar_row(operand: Operand, dwords: int = 1) -> int:
+    """Return the number of a scalar register operand; ``Unsupported`` for anything else."""
+    if operand.kind != "s" or operand.index + dwords > 128:
+        raise Unsupported(f'operand "{operand.text}"')
+    if operand.dwords != dwords:
+        raise Unsupported(f'the size of operand "{operand.text}"')
+    return operand.index
+
+
+def is_vector(operand: Operand) -> bool:
+    """True for a VGPR or AGPR."""
+    return operand.kind in ("v", "a")
+
+
+# Constants
+
+
+def constant(operand: Operand, kind: str) -> Any:
+    """Return a constant operand as the bits that ``kind`` sees."""
+    if kind in WIDE:
+        return np.uint64(_bits_64(operand, kind)).view(DTYPE[kind])
+    if kind in NARROW:
+        return np.uint32(_bits_16(operand, kind))
+    bits = _float_bits(operand, "f32") if operand.kind == "float" else operand.value
+    return np.uint32(bits & 0xFFFFFFFF).view(DTYPE[kind])
+
+
+def _float_bits(operand: Operand, kind: str) -> int:
+    sign = -1.0 if operand.text.startswith("-") else 1.0
+    number = np.array(sign * _INLINE_FLOATS[operand.text.lstrip("-")], f"f{int(kind[1:]) // 8}")
+    return int.from_bytes(number.tobytes(), "little")
+
+
+def _bits_16(operand: Operand, kind: str) -> int:
+    if operand.kind != "float":
+        return operand.value & 0xFFFF
+    if kind == "bf16":
+        return _float_bits(operand, "f32") >> 16
+    if kind == "f16":
+        return _float_bits(operand, "f16")
+    raise Unsupported(f'operand "{operand.text}"')
+
+
+def _bits_64(operand: Operand, kind: str) -> int:
+    if operand.kind == "float":
+        return _float_bits(operand, "f64")
+    if operand.is_literal and kind == "f64":
+        return (operand.value & 0xFFFFFFFF) << 32
+    if operand.is_literal and kind == "i64" and operand.value & 0x80000000:
+        raise Unsupported(f'the literal "{operand.text}" as a 64-bit integer')
+    return operand.value & 0xFFFFFFFFFFFFFFFF
 
 
 def refuse(decoded: Instruction, location: str, what: str) -> BadInput:

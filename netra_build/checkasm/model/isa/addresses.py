@@ -11,8 +11,8 @@ from netra_build.checkasm.model.arith.integer import sign_extended
 from netra_build.checkasm.model.arrays import Array
 from netra_build.checkasm.model.group import Group
 from netra_build.checkasm.model.isa.table import spellings
-from netra_build.checkasm.model.operands import Operand, Unsupported
-from netra_build.checkasm.model.sources import Form, Get, scalar_row
+from netra_build.checkasm.model.operands import Operand, Unsupported, scalar_row
+from netra_build.checkasm.model.sources import Form, Get
 
 U = np.uint32
 U64 = np.uint64

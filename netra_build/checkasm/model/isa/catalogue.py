@@ -24,10 +24,7 @@ from netra_build.checkasm.model.machine import Step
 from netra_build.checkasm.model.operands import Unsupported, decode
 from netra_build.checkasm.model.sources import Context, Form
 
-FROM_NOTES = (
-    "v_mfma_scale_f32_16x16x128_f8f6f4",
-    "v_mfma_scale_f32_32x32x64_f8f6f4",
-)
+FROM_NOTES = ("v_mfma_scale_f32_16x16x128_f8f6f4", "v_mfma_scale_f32_32x32x64_f8f6f4")
 """Forms whose lane maps come from programming notes, not from a run of reference kernels."""
 
 
@@ -35,12 +32,7 @@ WEIGHTS = {"mfma": 100, "atomic": 100, "_f64": 300, "rtn": 100}
 """Parts of mnemonics whose semantics take much longer than an addition."""
 
 
-WEIGHTS_PER_WAVE = {
-    "v_fma_f64": 30,
-    "v_fmac_f64": 30,
-    "v_div_fmas_f64": 30,
-    "v_rsq_f64": 60,
-}
+WEIGHTS_PER_WAVE = {"v_fma_f64": 30, "v_fmac_f64": 30, "v_div_fmas_f64": 30, "v_rsq_f64": 60}
 """Additional cost of each wavefront, for semantics that go lane by lane."""
 
 

@@ -30,8 +30,8 @@ from netra_build.checkasm.model.isa.matrix_tiles import (
     split_codes,
 )
 from netra_build.checkasm.model.isa.table import register, spellings
-from netra_build.checkasm.model.operands import Operand, Unsupported
-from netra_build.checkasm.model.sources import Form, Get, constant, is_vector
+from netra_build.checkasm.model.operands import Operand, Unsupported, constant, is_vector
+from netra_build.checkasm.model.sources import Form, Get
 
 U = np.uint32
 F64 = np.float64

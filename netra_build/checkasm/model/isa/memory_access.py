@@ -27,18 +27,16 @@ from netra_build.checkasm.model.isa.addresses import (
 )
 from netra_build.checkasm.model.isa.atomics import GLOBAL_ATOMICS, Atomic
 from netra_build.checkasm.model.isa.table import register
-from netra_build.checkasm.model.operands import M0, VCC, Operand, Unsupported
+from netra_build.checkasm.model.operands import M0, VCC, Operand, Unsupported, scalar_row
 from netra_build.checkasm.model.scoreboard import DS, SCALAR_BASE, SM, VM, Touched
-from netra_build.checkasm.model.sources import Form, Get, scalar_row
+from netra_build.checkasm.model.sources import Form, Get
 
 _LANE = np.arange(LANES, dtype=np.uint32)
 _HINTS = ("sc0", "sc1", "nt", "offset")
 STEPS_PER_TURN = 4
 """Cost of one turn of lanes that share an address, in cheap instructions."""
 
-LOADS = shapes(
-    "dword{,x2,x3,x4} {u,s}{byte,short} {ubyte,sbyte,short}_d16{,_hi}",
-)
+LOADS = shapes("dword{,x2,x3,x4} {u,s}{byte,short} {ubyte,sbyte,short}_d16{,_hi}")
 STORES = shapes("dword{,x2,x3,x4} {byte,short}{,_d16_hi}")
 DIRECT = shapes("dword{,x3,x4} {u,s}{byte,short}")
 

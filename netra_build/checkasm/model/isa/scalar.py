@@ -15,8 +15,8 @@ from netra_build.checkasm.model.arith.integer import bits_of, count_ones, first_
 from netra_build.checkasm.model.arrays import U32, U64, Array
 from netra_build.checkasm.model.group import Group, Run
 from netra_build.checkasm.model.isa.table import Function, apply, register, sides, spellings
-from netra_build.checkasm.model.operands import EXEC, Operand
-from netra_build.checkasm.model.sources import WIDE, Form, Get, Put
+from netra_build.checkasm.model.operands import EXEC, WIDE, Operand
+from netra_build.checkasm.model.sources import Form, Get, Put
 
 _EXEC_OPERAND = Operand("s", "exec", EXEC, 2)
 
@@ -97,9 +97,7 @@ scalar("s_sub_u32", "u32 scc = u32 u32", _flagged(np.subtract, lambda r, a, b: a
 scalar("s_add_i32", "i32 scc = i32 i32", _ADD)
 scalar("s_addk_i32", "i32 scc = i32! simm", _ADD)
 scalar(
-    "s_sub_i32",
-    "i32 scc = i32 i32",
-    _flagged(np.subtract, lambda r, a, b: ((a ^ b) & (a ^ r)) < 0),
+    "s_sub_i32", "i32 scc = i32 i32", _flagged(np.subtract, lambda r, a, b: ((a ^ b) & (a ^ r)) < 0)
 )
 scalar("s_addc_u32", "u32 scc = u32 u32 scc", integer.add_carry)
 scalar("s_subb_u32", "u32 scc = u32 u32 scc", integer.subtract_borrow)

@@ -32,8 +32,17 @@ from netra_build.checkasm.model.isa.table import (
     sides,
     spellings,
 )
-from netra_build.checkasm.model.operands import EXEC, VCC, Operand, Unsupported
-from netra_build.checkasm.model.sources import DTYPE, NARROW, WIDE, Form, Get, Put, is_vector
+from netra_build.checkasm.model.operands import (
+    DTYPE,
+    EXEC,
+    NARROW,
+    VCC,
+    WIDE,
+    Operand,
+    Unsupported,
+    is_vector,
+)
+from netra_build.checkasm.model.sources import Form, Get, Put
 
 _SIGN = U32(0x80000000)
 _UNNAMED = {
@@ -113,7 +122,7 @@ def _source(spec: Spec, d: Form, at: int, operand: Operand) -> Get:
     if raw_kind != kind or kind in NARROW:
         get = typed(get, kind)
     if kind == "f32" and not spec.is_move:
-        get = _flushing(get)
+        get = flushing(get)
     return modified(get, operand, kind)
 
 
@@ -145,7 +154,9 @@ def typed(get: Get, kind: str) -> Get:
     return lambda g: value if (value := get(g)).dtype == dtype else value.view(dtype)
 
 
-def _flushing(get: Get) -> Get:
+def flushing(get: Get) -> Get:
+    """Return a reader that flushes subnormals when MODE says so."""
+
     def flushed(g: Group) -> Array:
         value = get(g)
         return ieee.flush(value) if g.flush_in else value
@@ -232,11 +243,7 @@ def _dest(spec: Spec, d: Form, at: int, operand: Operand) -> Put:
 
 
 def _with_dpp(
-    spec: Spec,
-    d: Form,
-    dsts: Sequence[Operand],
-    srcs: Sequence[Operand],
-    fn: Function,
+    spec: Spec, d: Form, dsts: Sequence[Operand], srcs: Sequence[Operand], fn: Function
 ) -> Run:
     kind = spec.src[0]
     if len(dsts) > 1 or spec.dst[0] in (*WIDE, "mask") or kind in WIDE:
@@ -250,7 +257,7 @@ def _with_dpp(
 
     get = typed(half_register(first, False) if kind in NARROW else first, kind)
     if kind == "f32" and not spec.is_move:
-        get = _flushing(get)
+        get = flushing(get)
     gets = [modified(get, srcs[0], kind)]
     gets += [_source(spec, d, at, srcs[at]) for at in range(1, len(srcs))]
     stored, convert = _stored(spec)

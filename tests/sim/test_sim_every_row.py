@@ -138,7 +138,7 @@ def test_rows_notice_instructions_that_do_nothing(bench, seed, monkeypatch, modu
     names = {each.name for each in module.ROWS} - helpers(module.ROWS)
     assert len(names) > 0.75 * len({each.name for each in module.ROWS})
     for name in names:
-        monkeypatch.setitem(TABLE, name, lambda decoded, context: lambda group: None)
+        monkeypatch.setitem(TABLE, name, lambda form: lambda group: None)
     chosen = [each for each in module.ROWS if each.name in names]
     if module is every_matrix:
         chosen = list({each.name: each for each in chosen}.values())

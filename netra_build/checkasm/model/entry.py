@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -125,30 +126,24 @@ def _start_vectors(g: Group, entry: Entry) -> None:
     g.vstate[0] = 0
 
 
+def _halves(address: int) -> tuple[int, int]:
+    return address & 0xFFFFFFFF, address >> 32
+
+
 def _user_scalars(entry: Entry) -> list[int | None]:
     """Return the user SGPRs in order; None is a register with no defined value."""
     d = entry.descriptor
-    result: list[int | None] = []
-
-    def pointer(value: int) -> list[int | None]:
-        return [value & 0xFFFFFFFF, value >> 32]
-
-    if d.user_sgpr_private_segment_buffer:
-        result += [None] * 4
-    if d.user_sgpr_dispatch_ptr:
-        result += pointer(entry.dispatch_address)
-    if d.user_sgpr_kernarg_segment_ptr:
-        result += pointer(entry.kernarg_address)
-    if d.user_sgpr_dispatch_id:
-        result += [0, 0]
-    if d.user_sgpr_flat_scratch_init:
-        result += [None] * 2
-    if d.user_sgpr_private_segment_size:
-        result += [0]
+    parts: tuple[tuple[bool, Sequence[int | None]], ...] = (
+        (d.user_sgpr_private_segment_buffer, [None] * 4),
+        (d.user_sgpr_dispatch_ptr, _halves(entry.dispatch_address)),
+        (d.user_sgpr_kernarg_segment_ptr, _halves(entry.kernarg_address)),
+        (d.user_sgpr_dispatch_id, [0, 0]),
+        (d.user_sgpr_flat_scratch_init, [None] * 2),
+        (d.user_sgpr_private_segment_size, [0]),
+    )
     first = d.kernarg_preload_offset
     preloaded = entry.kernarg_words[first : first + d.kernarg_preload_length]
-    result += [int(word) for word in preloaded]
-    return result
+    return [*(word for is_wanted, words in parts if is_wanted for word in words), *preloaded]
 
 
 def _start_scalars(g: Group, entry: Entry, workgroups: Array) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
 from netra_build.checkasm.model.arrays import Array
 from netra_build.checkasm.model.group import Group, Outcome, Run, Stop
 from netra_build.checkasm.model.isa.table import instruction, register
-from netra_build.checkasm.model.operands import EXEC, VCC, Unsupported
+from netra_build.checkasm.model.operands import PAIRS, Operand, Unsupported
 from netra_build.checkasm.model.scoreboard import LGKM_CAPACITY, VM, VM_CAPACITY
 from netra_build.checkasm.model.sources import Form
 
@@ -42,12 +43,15 @@ def branch_target(d: Form) -> int:
     return d.next_pc + 4 * offset
 
 
-def _branch(name: str, condition: Callable[[Group, Form], Array]) -> None:
-    def build(d: Form) -> Run:
-        target, next_pc = branch_target(d), d.next_pc
-        return lambda g: _go(g, condition(g, d), target, next_pc)
+def _branch(kind: str, is_wanted: bool, d: Form) -> Run:
+    """Jump where it is or is not so that SCC, or any bit of VCC or EXEC, is set."""
+    target, next_pc = branch_target(d), d.next_pc
+    get = d.scalar(Operand("s", kind, PAIRS[kind], 2), "b64") if kind in PAIRS else _scc
+    return lambda g: _go(g, (get(g) != 0) == is_wanted, target, next_pc)
 
-    register(name, build)
+
+def _scc(g: Group) -> Array:
+    return g.scc
 
 
 def _go(g: Group, taken: Array, target: int, next_pc: int) -> Outcome:
@@ -68,25 +72,9 @@ def _build_always(d: Form) -> Run:
     return lambda g: target
 
 
-def _vcc_is_zero(g: Group, d: Form) -> Array:
-    for row in (VCC, VCC + 1):
-        if g.sstate[row]:
-            g.check_scalar(row, d)
-    result: Array = (g.S[VCC] | g.S[VCC + 1]) == 0
-    return result
-
-
-def _exec_is_zero(g: Group, _d: Form) -> Array:
-    result: Array = (g.S[EXEC] | g.S[EXEC + 1]) == 0
-    return result
-
-
-_branch("s_cbranch_scc0", lambda g, d: ~g.scc)
-_branch("s_cbranch_scc1", lambda g, d: g.scc)
-_branch("s_cbranch_vccz", _vcc_is_zero)
-_branch("s_cbranch_vccnz", lambda g, d: ~_vcc_is_zero(g, d))
-_branch("s_cbranch_execz", _exec_is_zero)
-_branch("s_cbranch_execnz", lambda g, d: ~_exec_is_zero(g, d))
+for _kind, _set, _clear in (("scc", "1", "0"), ("vcc", "nz", "z"), ("exec", "nz", "z")):
+    register(f"s_cbranch_{_kind}{_set}", partial(_branch, _kind, True))
+    register(f"s_cbranch_{_kind}{_clear}", partial(_branch, _kind, False))
 
 
 def _jump(g: Group, address: Array) -> Outcome:

@@ -81,19 +81,21 @@ class Dpp:
         lanes = source_lanes(d)
         return Dpp(np.maximum(lanes, 0), lanes >= 0, writable, "bound_ctrl" in d.modifiers)
 
-    def apply(self, g: Group, value: Array) -> tuple[Array, Array]:
+    def apply(self, g: Group, row: int, d: Form) -> tuple[Array, Array]:
         """Return the moved uint32[n, 64] operand and the lanes that the result is written to.
 
         The operand is copied first, so that a result in the same register cannot disturb it.
         """
-        moved = value.take(self.source, axis=1)
+        if g.vstate[row]:
+            g.check_vector(row, d, self._lanes_read(g))
+        moved = g.V[row].take(self.source, axis=1)
         valid = self.reads if g.full else self.reads & g.E.take(self.source, axis=1)
         lanes = g.E & self.writable
         if self.zero_fill:
             return np.where(valid, moved, np.uint32(0)), lanes
         return moved, lanes & valid
 
-    def lanes_read(self, g: Group) -> Array:
+    def _lanes_read(self, g: Group) -> Array:
         """Return which lanes of the operand matter: bool[n, 64]."""
         wanted = g.E & self.writable & self.reads
         result = np.zeros_like(wanted)
@@ -102,28 +104,22 @@ class Dpp:
         return result & g.E
 
 
-def move_source(row: int, d: Form, dpp: Dpp) -> Get:
-    """Return a reader of a register's raw bits that checks the lanes DPP reads."""
-
-    def get(g: Group) -> Array:
-        if g.vstate[row]:
-            g.check_vector(row, d, dpp.lanes_read(g))
-        result: Array = g.V[row]
-        return result
-
-    return get
-
-
 # SDWA
+
+
+def _part(selection: str) -> tuple[int, int]:
+    """Return first bit and width of a part such as ``BYTE_3``."""
+    kind, _, number = selection.partition("_")
+    width = {"BYTE": 8, "WORD": 16}[kind]
+    return width * int(number), width
 
 
 def select(bits: Array, selection: str, *, signed: bool) -> Array:
     """Return the selected part of uint32 ``bits``, zero- or sign-extended to 32 bits."""
     if selection == "DWORD":
         return bits
-    kind, _, number = selection.partition("_")
-    width = {"BYTE": 8, "WORD": 16}[kind]
-    part = (bits >> np.uint32(width * int(number))) & np.uint32((1 << width) - 1)
+    first, width = _part(selection)
+    part = (bits >> np.uint32(first)) & np.uint32((1 << width) - 1)
     return sign_extended(part, width).view(np.uint32) if signed else part
 
 
@@ -131,17 +127,14 @@ def insert(value: Array, old: Array, selection: str, unused: str) -> Array:
     """Place the low part of uint32 ``value`` into the selected part of a register."""
     if selection == "DWORD":
         return value
-    kind, _, number = selection.partition("_")
-    width = {"BYTE": 8, "WORD": 16}[kind]
-    shift = np.uint32(width * int(number))
+    first, width = _part(selection)
     mask = np.uint32((1 << width) - 1)
-    placed = (value & mask) << shift
+    placed = (value & mask) << np.uint32(first)
     if unused == "UNUSED_PRESERVE":
-        return (old & ~(mask << shift)) | placed
+        return (old & ~(mask << np.uint32(first))) | placed
     if unused == "UNUSED_SEXT":
-        top = np.uint32(width * (int(number) + 1))
         negative = (value >> np.uint32(width - 1)) & np.uint32(1)
-        fill = np.uint32((0xFFFFFFFF << int(top)) & 0xFFFFFFFF)
+        fill = np.uint32((0xFFFFFFFF << first + width) & 0xFFFFFFFF)
         return np.where(negative == 1, placed | fill, placed)
     return placed
 

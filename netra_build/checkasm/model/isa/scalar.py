@@ -70,21 +70,16 @@ def _immediate(d: Form, *, signed: bool) -> Array:
 def _flagged(fn: Function, scc: Function) -> Function:
     """Return the function with SCC as a second result; ``scc`` takes the result, S0 and S1."""
 
-    def both(a: Array, b: Array) -> tuple[Array, Array]:
-        result = fn(a, b)
-        return result, scc(result, a, b)
+    def both(*values: Array) -> tuple[Array, Array]:
+        result = fn(*values)
+        return result, scc(result, *values)
 
     return both
 
 
 def _nonzero(fn: Function) -> Function:
     """Return the function with SCC as a second result: the first one is not zero."""
-
-    def both(*values: Array) -> tuple[Array, Array]:
-        result = fn(*values)
-        return result, result != 0
-
-    return both
+    return _flagged(fn, lambda result, *_: result != 0)
 
 
 def _same(a: Array) -> Array:
@@ -124,22 +119,12 @@ for _amount in (1, 2, 3, 4):
 # Logic; the same functions change EXEC
 
 
-def _saving(fn: Function) -> Function:
-    """Return the old EXEC, the new one and SCC, from S0 and EXEC."""
+def _changing(fn: Function, *, saves: bool) -> Function:
+    """Return the old EXEC if it is saved, else the new one; the new one; SCC."""
 
     def run(mask: Array, old: Array) -> tuple[Array, Array, Array]:
         new = fn(mask, old)
-        return old, new, new != 0
-
-    return run
-
-
-def _writing(fn: Function) -> Function:
-    """Return the new EXEC twice and SCC, from S0 and EXEC."""
-
-    def run(mask: Array, old: Array) -> tuple[Array, Array, Array]:
-        new = fn(mask, old)
-        return new, new, new != 0
+        return old if saves else new, new, new != 0
 
     return run
 
@@ -158,9 +143,9 @@ _OF_EXEC: dict[str, Function] = {"andn1": lambda a, b: ~a & b, "orn1": lambda a,
 for _name, _fn in _LOGIC.items():
     scalar(f"s_{_name}_{{b32,b64}}", "T scc = T T", _nonzero(_fn))
 for _name, _fn in (_LOGIC | _OF_EXEC).items():
-    scalar(f"s_{_name}_saveexec_b64", "b64 exec scc = b64 exec", _saving(_fn))
-scalar("s_andn1_wrexec_b64", "b64 exec scc = b64 exec", _writing(_OF_EXEC["andn1"]))
-scalar("s_andn2_wrexec_b64", "b64 exec scc = b64 exec", _writing(_LOGIC["andn2"]))
+    scalar(f"s_{_name}_saveexec_b64", "b64 exec scc = b64 exec", _changing(_fn, saves=True))
+    if _name in ("andn1", "andn2"):
+        scalar(f"s_{_name}_wrexec_b64", "b64 exec scc = b64 exec", _changing(_fn, saves=False))
 
 # Shifts, fields and single bits
 
@@ -231,25 +216,21 @@ scalar("s_cmp_lg_u64", "scc = u64 u64", np.not_equal)
 scalar("s_cselect_{b32,b64}", "T = T T scc", lambda a, b, scc: np.where(scc, a, b))
 
 
-def _conditional_move(kind: str, value: str) -> Function:
+def _conditional_move(kind: str, value: str, d: Form) -> Run:
     """Where SCC is clear nothing is read or written: the register may hold no value yet."""
+    operands = list(d.operands)
+    put = _dest(kind, operands, d)
+    get, old = _source(value, operands, d), d.scalar(d.operands[0], kind)
 
-    def build(d: Form) -> Run:
-        operands = list(d.operands)
-        put = _dest(kind, operands, d)
-        get, old = _source(value, operands, d), d.scalar(d.operands[0], kind)
+    def run(g: Group) -> None:
+        if g.scc.all():
+            put(g, get(g))
+        elif g.scc.any():
+            put(g, np.where(g.scc, get(g), old(g)))
 
-        def run(g: Group) -> None:
-            if g.scc.all():
-                put(g, get(g))
-            elif g.scc.any():
-                put(g, np.where(g.scc, get(g), old(g)))
-
-        return run
-
-    return build
+    return run
 
 
-register("s_cmov_b32", _conditional_move("b32", "b32"))
-register("s_cmov_b64", _conditional_move("b64", "b64"))
-register("s_cmovk_i32", _conditional_move("i32", "simm"))
+register("s_cmov_b32", partial(_conditional_move, "b32", "b32"))
+register("s_cmov_b64", partial(_conditional_move, "b64", "b64"))
+register("s_cmovk_i32", partial(_conditional_move, "i32", "simm"))

@@ -20,7 +20,6 @@ from netra_build.checkasm.model.isa.lane_moves import (
     SDWA_MODIFIERS,
     Dpp,
     insert,
-    move_source,
     select,
 )
 from netra_build.checkasm.model.isa.table import (
@@ -249,7 +248,7 @@ def _with_dpp(
     if len(dsts) > 1 or spec.dst[0] in (*WIDE, "mask") or kind in WIDE:
         raise Unsupported("DPP")
     dpp = Dpp.read(d)
-    raw = move_source(d.row(srcs[0]), d, dpp)
+    row = d.row(srcs[0])
     moved: list[Array] = []
 
     def first(_g: Group) -> Array:
@@ -264,7 +263,7 @@ def _with_dpp(
     put = d.dest_lanes(dsts[0], stored)
 
     def run(g: Group) -> None:
-        value, lanes = dpp.apply(g, raw(g))
+        value, lanes = dpp.apply(g, row, d)
         moved[:] = [value]
         result = np.asarray(fn(*[get(g) for get in gets]))
         put(g, convert(g, result) if convert else result, lanes)

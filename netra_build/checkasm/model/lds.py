@@ -187,10 +187,9 @@ class LocalStore:
 
     def _note_read(self, access: Access) -> None:
         granules, mine = self._granules(access.place, access.width), access.mine
-        tags = self._written_tags(access, granules, "read")
+        self._check(access, self._written_tags(access, granules, "read"), "read")
         if not self.tracks_readers:
             return
-        self._check(access, tags, "read")
         before = self.read.take(granules)
         self.read[granules] = np.broadcast_to(mine, granules.shape)
         several = self.read.take(granules) != mine
@@ -217,9 +216,8 @@ class LocalStore:
         tags = self._written_tags(access, granules, "updated")
         several = (mine & EPOCH_MASK) | SEVERAL | ATOMIC
         self.has_atomics = True
-        if self.tracks_readers:
-            self._check(access, np.where(tags & ATOMIC != 0, mine, tags), "updated")
-            self._check(access, self.read.take(granules), "updated after a read")
+        self._check(access, np.where(tags & ATOMIC != 0, mine, tags), "updated")
+        self._check(access, self.read.take(granules), "updated after a read")
         known = (tags >> EPOCH_SHIFT == mine >> EPOCH_SHIFT) & (tags & ~ATOMIC != mine)
         after = np.where(known, several, mine | ATOMIC)
         self.written[granules] = after
@@ -235,15 +233,15 @@ class LocalStore:
 
     def _check(self, access: Access, tags: Array, verb: str) -> None:
         """Report the lanes whose granules another wavefront used in this epoch."""
-        if access.epoch > int(np.maximum.reduce(tags, axis=None, initial=0)):
+        newest = int(np.maximum.reduce(tags, axis=None, initial=0))
+        if access.epoch > newest or not self.tracks_readers:
             return
-        mine = access.mine
         if self.has_atomics:
             tags = tags & ~ATOMIC
-        bad = _same_epoch_other_user(tags, mine)
+        bad = _same_epoch_other_user(tags, access.mine)
         if not bad.any():
             return
-        own = (tags == mine | IN_FLIGHT) & bad
+        own = (tags == access.mine | IN_FLIGHT) & bad
         if own.any():
             detail = f"is {verb} before the wait for the load that fills it"
             access.say(MISSING_WAIT, own.any(axis=0), detail)
@@ -274,13 +272,11 @@ class LocalStore:
         if not self.tracks_readers:
             return
         mine = self._mine(g)[:, None]
-        for pending in (p for slot in (*g.board.ds, *g.board.vm) for p in slot):
-            touched = pending.touched
-            if touched is None:
-                continue
+        slots = (*g.board.ds, *g.board.vm)
+        for touched, some in ((p.touched, p.lanes) for slot in slots for p in slot if p.touched):
             tag = mine | IN_FLIGHT if touched.is_direct else mine
             tags = self.written if touched.is_write else self.read
-            for granules, lanes in self._touched(touched, pending.lanes):
+            for granules, lanes in self._touched(touched, some):
                 tags[granules[:, lanes]] = np.broadcast_to(tag, granules.shape)[:, lanes]
 
     def _touched(self, touched: Touched, lanes: Array | None) -> Iterator[tuple[Array, Array]]:

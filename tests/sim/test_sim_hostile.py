@@ -149,7 +149,7 @@ def test_numbers_as_arguments(bench, toolchain):
 
 
 def test_null_pointers_are_out_of_bounds(bench, hsaco):
-    outcome = run(bench, hsaco, args=[0], max_findings=1)
+    outcome = run(bench, hsaco, args=[0], options=Options(max_findings=1))
     assert next(iter(outcome.report.counts)) == "out-of-bounds"
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from netra_build.checkasm.model.findings import Checks
-from netra_build.checkasm.model.launch import launch
+from netra_build.checkasm.model.launch import Options, launch
 
 LOAD = """
 s_load_dwordx2 s[2:3], s[0:1], 0x0
@@ -79,7 +79,7 @@ def test_program_counter_that_leaves_the_code(bench):
 def test_findings_beyond_the_limit_are_counted(bench):
     body = "v_mov_b32 v2, v9\n" + "\n".join(f"v_mov_b32 v2, v{r}" for r in range(10, 20))
     hsaco = bench.build(body)
-    run = {"toolchain": bench.toolchain, "max_findings": 3}
+    run = {"toolchain": bench.toolchain, "options": Options(max_findings=3)}
     outcome = launch(hsaco, "bench", (1, 1, 1), (64, 1, 1), [DATA], **run)
     assert len(outcome.report.findings) == 3
     assert outcome.report.counts == {"uninitialised-register": 11}

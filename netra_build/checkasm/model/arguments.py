@@ -77,21 +77,18 @@ def build_kernargs(
         if len(args) != size:
             raise BadInput("kernarg segment has the wrong size", expected=size, got=len(args))
         return Kernargs(args, {})
-    listed = metadata.arguments
-    visible = [a for a in listed if not a.value_kind.startswith("hidden_")]
+    visible = [a for a in metadata.arguments if not a.value_kind.startswith("hidden_")]
     names = [argument.name or f"arg{at}" for at, argument in enumerate(visible)]
     values = _by_name(args, names)
-    data = bytearray(size)
-    regions: dict[str, Region] = {}
+    segment = _Segment(size, memory)
     for name, argument in zip(names, visible, strict=True):
-        raw = _encode(name, argument, values[name], memory, regions)
-        _place(data, argument, raw)
+        segment.place(argument, segment.encoded(name, argument, values[name]))
     hidden = _hidden_values(geometry, dynamic_lds_bytes)
-    for argument in listed:
+    for argument in metadata.arguments:
         if argument.value_kind in hidden:
             raw = hidden[argument.value_kind].to_bytes(argument.size, "little")
-            _place(data, argument, raw)
-    return Kernargs(bytes(data), regions)
+            segment.place(argument, raw)
+    return Kernargs(bytes(segment.data), segment.regions)
 
 
 def _by_name(
@@ -110,69 +107,57 @@ def _by_name(
     return args
 
 
-def _encode(
-    name: str,
-    argument: ArgumentMetadata,
-    value: Argument,
-    memory: AddressSpace,
-    regions: dict[str, Region],
-) -> bytes:
-    if argument.value_kind == "global_buffer":
-        return _encode_pointer(name, argument, value, memory, regions)
-    if argument.value_kind != "by_value":
-        raise BadInput(f'argument "{name}" is a {argument.value_kind}, which is not modelled')
-    if isinstance(value, (bool, int, np.integer)):
-        number = int(value)
-        low, high = -(1 << 8 * argument.size - 1), 1 << 8 * argument.size
-        if not low <= number < high:
-            raise BadInput(
-                f'argument "{name}" does not fit', expected=f"{argument.size} bytes", got=number
-            )
-        return (number % high).to_bytes(argument.size, "little")
-    if isinstance(value, (float, np.floating)) and argument.size in _FLOAT_TYPES:
-        return np.array(value, _FLOAT_TYPES[argument.size]).tobytes()
-    if isinstance(value, np.ndarray) and value.nbytes == argument.size:
-        return value.tobytes()
-    raise BadInput(
-        f'argument "{name}" has the wrong type',
-        expected=f"a number or an array of {argument.size} bytes",
-        got=type(value).__name__,
-    )
+class _Segment:
+    """A segment that is being filled, and the buffers that its arguments need."""
 
+    def __init__(self, size: int, memory: AddressSpace) -> None:
+        self.data = bytearray(size)
+        self.regions: dict[str, Region] = {}
+        self._memory = memory
 
-def _encode_pointer(
-    name: str,
-    argument: ArgumentMetadata,
-    value: Argument,
-    memory: AddressSpace,
-    regions: dict[str, Region],
-) -> bytes:
-    if isinstance(value, int) and value == 0:
-        return bytes(argument.size)
-    if not isinstance(value, np.ndarray):
-        raise BadInput(
-            f'argument "{name}" is a pointer',
-            expected="an array, or 0 for a null pointer",
-            got=type(value).__name__,
-        )
-    region = next((r for r in regions.values() if r.origin is value), None)
-    if region is None:
-        writable = argument.actual_access != "read_only"
-        flat = np.ascontiguousarray(value).reshape(-1).view(np.uint8)
-        region = memory.place(f'"{name}"', flat, readable=flat.size, writable=writable)
-        region.origin = value
-    regions[name] = region
-    return region.base.to_bytes(argument.size, "little")
+    def place(self, argument: ArgumentMetadata, raw: bytes) -> None:
+        """Put an argument's bytes where its metadata says."""
+        end = argument.offset + argument.size
+        if end > len(self.data):
+            expected = f"at most {len(self.data)} bytes"
+            raise BadInput("argument leaves the kernarg segment", expected=expected, got=end)
+        self.data[argument.offset : end] = raw
 
+    def encoded(self, name: str, argument: ArgumentMetadata, value: Argument) -> bytes:
+        """Return the bytes of an argument; an array for a pointer becomes a buffer."""
+        size = argument.size
+        if argument.value_kind == "global_buffer":
+            return self._pointer(name, argument, value)
+        if argument.value_kind != "by_value":
+            raise BadInput(f'argument "{name}" is a {argument.value_kind}, which is not modelled')
+        if isinstance(value, (bool, int, np.integer)):
+            number = int(value)
+            low, high = -(1 << 8 * size - 1), 1 << 8 * size
+            if not low <= number < high:
+                what, expected = f'argument "{name}" does not fit', f"{size} bytes"
+                raise BadInput(what, expected=expected, got=number)
+            return (number % high).to_bytes(size, "little")
+        if isinstance(value, (float, np.floating)) and size in _FLOAT_TYPES:
+            return np.array(value, _FLOAT_TYPES[size]).tobytes()
+        if isinstance(value, np.ndarray) and value.nbytes == size:
+            return value.tobytes()
+        expected, got = f"a number or an array of {size} bytes", type(value).__name__
+        raise BadInput(f'argument "{name}" has the wrong type', expected=expected, got=got)
 
-def _place(data: bytearray, argument: ArgumentMetadata, raw: bytes) -> None:
-    if argument.offset + argument.size > len(data):
-        raise BadInput(
-            "argument leaves the kernarg segment",
-            expected=f"at most {len(data)} bytes",
-            got=argument.offset + argument.size,
-        )
-    data[argument.offset : argument.offset + argument.size] = raw
+    def _pointer(self, name: str, argument: ArgumentMetadata, value: Argument) -> bytes:
+        if isinstance(value, int) and value == 0:
+            return bytes(argument.size)
+        if not isinstance(value, np.ndarray):
+            what, expected = f'argument "{name}" is a pointer', "an array, or 0 for a null pointer"
+            raise BadInput(what, expected=expected, got=type(value).__name__)
+        region = next((r for r in self.regions.values() if r.origin is value), None)
+        if region is None:
+            writable = argument.actual_access != "read_only"
+            flat = np.ascontiguousarray(value).reshape(-1).view(np.uint8)
+            region = self._memory.place(f'"{name}"', flat, readable=flat.size, writable=writable)
+            region.origin = value
+        self.regions[name] = region
+        return region.base.to_bytes(argument.size, "little")
 
 
 def _hidden_values(geometry: Geometry, dynamic_lds_bytes: int) -> dict[str, int]:

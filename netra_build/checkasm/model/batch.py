@@ -25,8 +25,6 @@ class Batch:
     accum_offset: int
     budget: int
     """Cheap lock-step instructions that may still run; expensive ones count several times."""
-    code_base: int
-    """Address at which the code object is loaded; program counters count from it."""
     scratch: Scratch = field(default_factory=Scratch)
     serial: int = 0
 

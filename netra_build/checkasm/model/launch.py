@@ -27,11 +27,10 @@ from netra_build.checkasm.model.findings import LDS_OVER_BUDGET, Checks, Collect
 from netra_build.checkasm.model.isa.catalogue import build_step
 from netra_build.checkasm.model.lds import LDS_BUDGET, LocalStore
 from netra_build.checkasm.model.machine import Machine, Program
-from netra_build.checkasm.model.memory import AddressSpace
+from netra_build.checkasm.model.memory import CODE_BASE, AddressSpace
 from netra_build.checkasm.model.sources import Context
 from netra_build.core.errors import BadInput
 
-CODE_BASE = 0x7D00_0000_0000
 JUNK_BYTES = 256
 """Random bytes behind the kernarg segment, so that reading too far gives no plausible values."""
 
@@ -83,11 +82,7 @@ def launch(
     args: Arguments,
     *,
     toolchain: Disassembler,
-    dynamic_lds_bytes: int = 0,
-    checks: Checks | None = None,
-    instruction_budget: int = DEFAULT_BUDGET,
-    seed: int = 1,
-    max_findings: int = DEFAULT_FINDINGS,
+    options: Options | None = None,
     location: str = "code object",
 ) -> Outcome:
     """Execute ``symbol`` on ``grid`` work-groups of ``block`` work-items.
@@ -96,8 +91,8 @@ def launch(
     the kernarg segment. Inputs are not modified. ``BadInput`` for code objects, launches and
     instructions that the model cannot execute; what a program does wrong is a finding.
     """
-    options = Options(dynamic_lds_bytes, checks or Checks(), instruction_budget, seed, max_findings)
-    return prepare(hsaco, symbol, toolchain, location).launch(grid, block, args, options)
+    prepared = prepare(hsaco, symbol, toolchain, location)
+    return prepared.launch(grid, block, args, options or Options())
 
 
 def prepare(
@@ -281,7 +276,6 @@ class _Launch:
             waves,
             self.prepared.kernel.descriptor.accum_offset,
             self.options.budget,
-            CODE_BASE,
             self.scratch,
         )
 

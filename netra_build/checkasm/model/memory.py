@@ -14,6 +14,9 @@ from netra_build.checkasm.model.findings import KERNARG_OVER_READ, OUT_OF_BOUNDS
 RED_ZONE_BYTES = 1 << 32
 """Distance left free around every region, so that a wrong 32-bit offset hits no other region."""
 
+CODE_BASE = 0x7D00_0000_0000
+"""Where the code object is loaded; program counters count from here."""
+
 FIRST_BASE = 0x7E00_0000_0000
 ALIGNMENT = 256
 

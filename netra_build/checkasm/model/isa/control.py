@@ -10,6 +10,7 @@ import numpy as np
 from netra_build.checkasm.model.arrays import Array
 from netra_build.checkasm.model.group import Group, Outcome, Run, Stop
 from netra_build.checkasm.model.isa.table import instruction, register
+from netra_build.checkasm.model.memory import CODE_BASE
 from netra_build.checkasm.model.operands import PAIRS, Operand, Unsupported
 from netra_build.checkasm.model.scoreboard import LGKM_CAPACITY, VM, VM_CAPACITY
 from netra_build.checkasm.model.sources import Form
@@ -79,8 +80,7 @@ for _kind, _set, _clear in (("scc", "1", "0"), ("vcc", "nz", "z"), ("exec", "nz"
 
 def _jump(g: Group, address: Array) -> Outcome:
     """Go to an address in the loaded code object; different addresses split the group."""
-    base = g.batch.code_base
-    offsets = (address - np.uint64(base)).view(np.int64)
+    offsets = (address - np.uint64(CODE_BASE)).view(np.int64)
     first = int(offsets[0])
     if np.all(offsets == first):
         return first
@@ -96,7 +96,7 @@ def _jump(g: Group, address: Array) -> Outcome:
 def _save_pc(d: Form) -> Callable[[Group], None]:
     """Put the address behind the instruction into the result."""
     put = d.scalar_dest(d.operands[0], 2)
-    return lambda g: put(g, np.full(g.n, g.batch.code_base + d.next_pc, np.uint64))
+    return lambda g: put(g, np.full(g.n, CODE_BASE + d.next_pc, np.uint64))
 
 
 @instruction("s_setpc_b64")

@@ -83,11 +83,8 @@ BY_SELECTOR = (
 """Formats of the f8f6f4 forms by the number in cbsz (first operand) and blgp (second)."""
 
 
-# Reading and writing whole operands, EXEC ignored
-
-
 def _whole(operand: Operand, count: int, d: Form) -> Get:
-    """Return a reader of ``count`` registers in all lanes: uint32[count, n, 64]."""
+    """Return a reader of ``count`` registers in all lanes, EXEC ignored: uint32[count, n, 64]."""
     first = d.row(operand, count)
 
     def get(g: Group) -> Array:
@@ -135,9 +132,6 @@ def _operand(
     numbers = scratch.array(f"{name} operand", codes.shape, F64)
     fmt.decode(codes, numbers, scratch)
     return numbers
-
-
-# Whole instructions
 
 
 Product = Callable[[Group, Array, Array, Array], Array]

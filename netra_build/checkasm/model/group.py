@@ -204,7 +204,6 @@ class Group:
                     self._mark((key,), is_held=False)
 
     def _mark(self, keys: Iterable[int], *, is_held: bool) -> None:
-        """Set or clear the held bits of registers."""
         for key in keys:
             state, at = self.vstate, key
             if key >= SCALAR_BASE:

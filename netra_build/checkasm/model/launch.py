@@ -280,7 +280,6 @@ class _Launch:
         )
 
     def _outputs(self) -> dict[str, Array]:
-        """Return every buffer in the shape and type it came in."""
         result = {}
         for name, region in self.kernargs.regions.items():
             flat, original = region.data, region.origin

@@ -202,7 +202,6 @@ class AddressSpace:
 
 
 def _bounds(values: Array) -> tuple[int, int]:
-    """Return the smallest and the largest element."""
     low, high = np.minimum.reduce(values, axis=None), np.maximum.reduce(values, axis=None)
     return int(low), int(high)
 

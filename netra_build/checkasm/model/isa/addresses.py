@@ -40,16 +40,35 @@ class Place:
         """The address of every lane: uint64[n, 64]."""
         return self.start + self.lanes
 
-    def is_inside(self, width: int) -> bool:
+    def _is_inside(self, width: int) -> bool:
         """Tell whether the buffer holds ``width`` bytes at the address of every active lane."""
         return self.room is None or not bool(np.any((self.room < U64(width)) & self.active))
 
-    def units(self, width: int) -> Iterator[tuple[Array, Array, int]]:
+    def _units(self, width: int) -> Iterator[tuple[Array, Array, int]]:
         """Yield address, lanes within the buffer and size of each dword or narrower value."""
         assert self.room is not None
         unit = min(width, 4)
         for at in range(0, width, unit):
             yield self.address + U64(at), self.active & (self.room >= U64(at + unit)), unit
+
+    def read(self, g: Group, d: Form, width: int) -> Array:
+        """Load ``width`` bytes per lane: uint32[dwords, n, 64]."""
+        memory, report = g.batch.memory, g.reporter(d)
+        if self._is_inside(width):
+            return memory.load(self.start, self.lanes, self.active, width, report)
+        units = self._units(width)
+        return np.concatenate(
+            [memory.gather(where, some, unit, report) for where, some, unit in units]
+        )
+
+    def write(self, g: Group, d: Form, values: Array, width: int) -> None:
+        """Store ``width`` bytes per lane from uint32[dwords, n, 64]."""
+        memory, report = g.batch.memory, g.reporter(d)
+        if self._is_inside(width):
+            memory.store(self.start, self.lanes, self.active, values, width, report)
+            return
+        for value, (address, inside, unit) in zip(values, self._units(width), strict=True):
+            memory.scatter(address, inside, value[None], unit, report)
 
 
 Locate = Callable[[Group], Place]
@@ -71,6 +90,23 @@ class Shape:
         """Registers that hold the value."""
         return max(1, self.width // 4)
 
+    def loaded(self, values: Array) -> Array:
+        """Extend what was read from memory to whole registers."""
+        if self.width >= 4:
+            return values
+        bits = values[0]
+        if self.signed:
+            bits = sign_extended(bits, 8 * self.width).view(U)
+        if self.half == "lo":
+            bits = (bits & U(0xFFFF)) | (JUNK_HALF << U(16))
+        elif self.half == "hi":
+            bits = ((bits & U(0xFFFF)) << U(16)) | JUNK_HALF
+        return np.asarray(bits)[None]
+
+    def stored(self, values: Array) -> Array:
+        """Move the half that a d16 store names to the low end."""
+        return values >> U(16) if self.half == "hi" else values
+
 
 _BYTES = {"byte": 1, "short": 2, "dword": 4, "dwordx2": 8, "dwordx3": 12, "dwordx4": 16}
 
@@ -90,53 +126,8 @@ def _shape(name: str) -> Shape:
     return Shape(_BYTES[plain[1:]], plain.startswith("s"), half)
 
 
-def read(g: Group, d: Form, place: Place, width: int) -> Array:
-    """Load ``width`` bytes per lane: uint32[dwords, n, 64]."""
-    memory, report = g.batch.memory, g.reporter(d)
-    if place.is_inside(width):
-        return memory.load(place.start, place.lanes, place.active, width, report)
-    pieces = [
-        memory.gather(address, inside, unit, report) for address, inside, unit in place.units(width)
-    ]
-    return np.concatenate(pieces)
-
-
-def write(g: Group, d: Form, place: Place, values: Array, width: int) -> None:
-    """Store ``width`` bytes per lane from uint32[dwords, n, 64]."""
-    memory, report = g.batch.memory, g.reporter(d)
-    if place.is_inside(width):
-        memory.store(place.start, place.lanes, place.active, values, width, report)
-        return
-    for value, (address, inside, unit) in zip(values, place.units(width), strict=True):
-        memory.scatter(address, inside, value[None], unit, report)
-
-
-def loaded_registers(values: Array, shape: Shape) -> Array:
-    """Extend what was read from memory to whole registers."""
-    if shape.width >= 4:
-        return values
-    bits = values[0]
-    if shape.signed:
-        bits = sign_extended(bits, 8 * shape.width).view(U)
-    if shape.half == "lo":
-        bits = (bits & U(0xFFFF)) | (JUNK_HALF << U(16))
-    elif shape.half == "hi":
-        bits = ((bits & U(0xFFFF)) << U(16)) | JUNK_HALF
-    result: Array = bits[None]
-    return result
-
-
-def stored_bits(values: Array, shape: Shape) -> Array:
-    """Move the half that a d16 store names to the low end."""
-    return values >> U(16) if shape.half == "hi" else values
-
-
 def _per_lane(values: Array, g: Group) -> Array:
-    """Stretch values to [n, 64]."""
     return values if values.shape == g.E.shape else np.broadcast_to(values, g.E.shape)
-
-
-# Global and flat
 
 
 def locate_global(d: Form, address: Operand, base: Operand | None) -> Locate:
@@ -154,9 +145,6 @@ def locate_global(d: Form, address: Operand, base: Operand | None) -> Locate:
         return Place(first, _per_lane(narrow(g), g), g.E)
 
     return locate
-
-
-# Buffers
 
 
 def buffer_descriptor(d: Form, records: Operand) -> Callable[[Group], tuple[Array, ...]]:

@@ -71,8 +71,6 @@ def build_step(instruction: Instruction, context: Context) -> Step:
 
 
 def _charged(run: Run, per_wave: int) -> Run:
-    """Return ``run``, charged by the number of wavefronts."""
-
     def charged(g: Group) -> Outcome:
         g.batch.charge(per_wave * g.n)
         return run(g)

@@ -33,9 +33,6 @@ register(
 register("s_endpgm", lambda d: lambda g: Stop.END)
 
 
-# Branches
-
-
 def branch_target(d: Form) -> int:
     """Return the address that a branch's 16-bit word offset leads to."""
     offset = d.source.words[0] & 0xFFFF
@@ -128,9 +125,6 @@ def _build_call(d: Form) -> Run:
     return run
 
 
-# Waits and barriers
-
-
 def wait_counts(word: int) -> tuple[int, int]:
     """Return (vmcnt, lgkmcnt) of an encoded s_waitcnt."""
     return (word & 0xF) | ((word >> 14) & 3) << 4, (word >> 8) & 0xF
@@ -153,9 +147,6 @@ def _build_wait(d: Form) -> Run:
 
 register("s_barrier", lambda d: lambda g: Stop.BARRIER)
 register("buffer_wbl2", lambda d: lambda g: g.issue(VM, d))
-
-
-# Hardware registers
 
 
 def _field(d: Form, at: int) -> tuple[int, int]:

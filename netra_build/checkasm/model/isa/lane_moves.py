@@ -104,9 +104,6 @@ class Dpp:
         return result & g.E
 
 
-# SDWA
-
-
 def _part(selection: str) -> tuple[int, int]:
     """Return first bit and width of a part such as ``BYTE_3``."""
     kind, _, number = selection.partition("_")
@@ -137,9 +134,6 @@ def insert(value: Array, old: Array, selection: str, unused: str) -> Array:
         fill = np.uint32((0xFFFFFFFF << first + width) & 0xFFFFFFFF)
         return np.where(negative == 1, placed | fill, placed)
     return placed
-
-
-# Whole instructions
 
 
 def everyone(g: Group) -> Array:
@@ -199,7 +193,6 @@ def _build_write_lane(d: Form) -> Run:
 
 
 def _use(g: Group, d: Form, *rows: int) -> None:
-    """Note that registers are read and written."""
     for row in rows:
         if g.vstate[row]:
             g.check_vector(row, d)

@@ -9,7 +9,7 @@ import numpy as np
 
 from netra_build.checkasm.model.arrays import LANES, U32, U64, Array
 from netra_build.checkasm.model.group import Group, Run
-from netra_build.checkasm.model.isa.addresses import Shape, loaded_registers, shapes, stored_bits
+from netra_build.checkasm.model.isa.addresses import Shape, shapes
 from netra_build.checkasm.model.isa.atomics import LDS_ATOMICS, Atomic
 from netra_build.checkasm.model.isa.table import register
 from netra_build.checkasm.model.operands import Unsupported
@@ -59,7 +59,7 @@ def _read(shape: Shape, unit: int, d: Form) -> Run:
         parts = []
         for offset in offsets:
             access = lds.access(g, address + offset, shape.width, g.E, report)
-            parts.append(loaded_registers(lds.load(access), shape))
+            parts.append(shape.loaded(lds.load(access)))
             places.append(access.asked)
         values = parts[0] if len(parts) == 1 else np.concatenate(parts)
         g.receive(first, values, d, DS, touched=_touched(g, places, shape.width))
@@ -68,7 +68,6 @@ def _read(shape: Shape, unit: int, d: Form) -> Run:
 
 
 def _write(shape: Shape, unit: int, d: Form) -> Run:
-    """Write at one address, or at two for a ``unit`` of their offsets."""
     offsets = _offsets(d, unit)
     get = d.vector(d.operands[0], "u32")
     data = [d.registers(operand, shape.registers) for operand in d.operands[1 : 1 + len(offsets)]]
@@ -77,7 +76,7 @@ def _write(shape: Shape, unit: int, d: Form) -> Run:
         lds, report = g.batch.lds, g.reporter(d)
         places = []
         for offset, gets in zip(offsets, data, strict=True):
-            values = stored_bits(np.stack([part(g) for part in gets]), shape)
+            values = shape.stored(np.stack([part(g) for part in gets]))
             access = lds.access(g, get(g) + offset, shape.width, g.E, report)
             places.append(lds.store(access, values))
         g.issue(DS, d, (), _touched(g, places, shape.width, is_write=True))

@@ -20,12 +20,8 @@ from netra_build.checkasm.model.group import Group, Run
 from netra_build.checkasm.model.isa.lane_moves import everyone
 from netra_build.checkasm.model.isa.matrix_tiles import (
     Tile,
-    by_lane_group,
     distinct,
     exact_dot,
-    operand_rows,
-    put_result,
-    result_matrix,
     rounded_dot,
     split_codes,
 )
@@ -100,7 +96,7 @@ def _accumulator(operand: Operand, tile: Tile, d: Form) -> Get:
     """Return a reader of the accumulator: uint32[n * blocks, rows, columns], or one constant."""
     if is_vector(operand):
         whole = _whole(operand, tile.results, d)
-        return lambda g: result_matrix(whole(g), tile)
+        return lambda g: tile.result(whole(g))
     if operand.kind not in ("int", "float"):
         raise Unsupported(f'operand "{operand.text}"')
     same = np.full((1, 1, 1), constant(operand, "u32"))
@@ -108,11 +104,10 @@ def _accumulator(operand: Operand, tile: Tile, d: Form) -> Get:
 
 
 def _write(g: Group, first: int, matrix: Array, tile: Tile, d: Form) -> None:
-    """Write uint32[n * blocks, rows, columns] to the result registers."""
     for row in range(first, first + tile.results):
         if g.vstate[row]:
             g.touch_vector(row, d, everyone(g))
-    put_result(g.V[first : first + tile.results], matrix, tile)
+    tile.put_result(g.V[first : first + tile.results], matrix)
 
 
 def _operand(
@@ -123,11 +118,11 @@ def _operand(
     ``may_repeat`` lets one row or wavefront stand for all when they are equal. The second operand
     is the same with columns for rows.
     """
-    parts = by_lane_group(registers, tile)
+    parts = tile.by_lane_group(registers)
     if may_repeat and tile.blocks == 1:
         parts = distinct(parts)
     scratch = g.batch.scratch
-    rows = operand_rows(parts, tile, scratch, interleaved=fmt.interleaved)
+    rows = tile.rows(parts, scratch, interleaved=fmt.interleaved)
     codes = split_codes(rows, fmt.bits)
     numbers = scratch.array(f"{name} operand", codes.shape, F64)
     fmt.decode(codes, numbers, scratch)
@@ -196,9 +191,6 @@ def _float_product(first: Format, second: Format, is_scaled: bool) -> Product:
         return rounded_dot(scaled, columns, c.view(np.float32), bits, g.batch.charge).view(U)
 
     return product
-
-
-# Block scales
 
 
 def _scaled(product: Product, tile: Tile, d: Form) -> Product:

@@ -40,6 +40,55 @@ class Tile:
         per_lane = self.size * self.k * self.blocks // LANES
         return per_lane * bits // 32
 
+    def by_lane_group(self, registers: Array) -> Array:
+        """View uint32[registers, n, 64] as [registers, n, groups, size]."""
+        return registers.reshape(len(registers), -1, self.groups, self.size)
+
+    def rows(self, parts: Array, scratch: Scratch, *, interleaved: bool) -> Array:
+        """Return the dwords of each row, in the order of k: [n * blocks, rows, dwords].
+
+        ``parts`` is uint32[registers, n, groups, rows]. ``interleaved`` operands hold two halves of
+        k in each lane. Whole dwords move, since a decoded element is much larger than its code.
+        """
+        count, n, groups, rows = parts.shape
+        packed = scratch.array("packed operand", (n, groups, rows, count), U)
+        for at, part in enumerate(parts):
+            packed[..., at] = part
+        if self.blocks > 1:
+            return packed.reshape(n * groups, rows, count)
+        halves = 2 if interleaved else 1
+        piece = f"V{4 * count // halves}"
+        ordered = scratch.array("ordered operand", (n, rows, halves, groups), piece)
+        np.copyto(
+            ordered, packed.view(piece).reshape(n, groups, rows, halves).transpose(0, 2, 3, 1)
+        )
+        return ordered.view(U).reshape(n, rows, -1)
+
+    def _result_view(self, registers: Array) -> Array:
+        """View result registers [r, n, 64] as [n, blocks, quads, groups, 4, columns].
+
+        The three axes in the middle, taken as one, are the rows.
+        """
+        if self.size == 4:
+            return registers.reshape(4, -1, self.blocks, 1, 1, 4).transpose(1, 2, 3, 4, 0, 5)
+        quads = self.size * self.size // LANES // 4
+        split = registers.reshape(self.blocks, quads, 4, -1, self.groups, self.size)
+        return split.transpose(3, 0, 1, 4, 2, 5)
+
+    def result(self, registers: Array) -> Array:
+        """Return result registers [r, n, 64] as [n * blocks, rows, columns]."""
+        return self._result_view(registers).reshape(-1, self.size, self.size)
+
+    def put_result(self, registers: Array, matrix: Array) -> None:
+        """Fill result registers from [n * blocks, rows, columns].
+
+        One wavefront, row or column may stand for all of them.
+        """
+        view = self._result_view(registers)
+        _, rows, columns = matrix.shape
+        outer = (1, 1, 1, 1) if rows == 1 else view.shape[1:5]
+        np.copyto(view, matrix.reshape(-1, *outer, columns))
+
 
 def split_codes(packed: Array, bits: int) -> Array:
     """Split contiguous uint32[..., dwords] into element codes: [..., elements]."""
@@ -58,11 +107,6 @@ def split_codes(packed: Array, bits: int) -> Array:
     return np.asarray((sixes * weights).sum(axis=-1), np.uint8)
 
 
-def by_lane_group(registers: Array, tile: Tile) -> Array:
-    """View uint32[registers, n, 64] as [registers, n, groups, size]."""
-    return registers.reshape(len(registers), -1, tile.groups, tile.size)
-
-
 def distinct(parts: Array) -> Array:
     """Drop rows and wavefronts of [registers, n, groups, size] that all repeat the first one.
 
@@ -78,53 +122,6 @@ def distinct(parts: Array) -> Array:
 def _repeats(sample: Array, parts: Array, first: Array) -> bool:
     """True when ``parts`` repeats ``first``; a sample rules out most others quickly."""
     return bool((sample == sample[0]).all() and (parts == first).all())
-
-
-def operand_rows(parts: Array, tile: Tile, scratch: Scratch, *, interleaved: bool) -> Array:
-    """Return the dwords of each row of an operand, in the order of k: [n * blocks, rows, dwords].
-
-    ``parts`` is uint32[registers, n, groups, rows]. ``interleaved`` operands hold two halves of
-    k in each lane. Whole dwords move, since a decoded element is much larger than its code.
-    """
-    count, n, groups, rows = parts.shape
-    packed = scratch.array("packed operand", (n, groups, rows, count), U)
-    for at, part in enumerate(parts):
-        packed[..., at] = part
-    if tile.blocks > 1:
-        return packed.reshape(n * groups, rows, count)
-    halves = 2 if interleaved else 1
-    piece = f"V{4 * count // halves}"
-    ordered = scratch.array("ordered operand", (n, rows, halves, groups), piece)
-    np.copyto(ordered, packed.view(piece).reshape(n, groups, rows, halves).transpose(0, 2, 3, 1))
-    return ordered.view(U).reshape(n, rows, -1)
-
-
-def result_view(registers: Array, tile: Tile) -> Array:
-    """View result registers [r, n, 64] as [n, blocks, quads, groups, 4, columns].
-
-    The three axes in the middle, taken as one, are the rows.
-    """
-    if tile.size == 4:
-        return registers.reshape(4, -1, tile.blocks, 1, 1, 4).transpose(1, 2, 3, 4, 0, 5)
-    quads = tile.size * tile.size // LANES // 4
-    split = registers.reshape(tile.blocks, quads, 4, -1, tile.groups, tile.size)
-    return split.transpose(3, 0, 1, 4, 2, 5)
-
-
-def result_matrix(registers: Array, tile: Tile) -> Array:
-    """Return result registers [r, n, 64] as [n * blocks, rows, columns]."""
-    return result_view(registers, tile).reshape(-1, tile.size, tile.size)
-
-
-def put_result(registers: Array, matrix: Array, tile: Tile) -> None:
-    """Fill result registers from [n * blocks, rows, columns].
-
-    One wavefront, row or column may stand for all of them.
-    """
-    view = result_view(registers, tile)
-    _, rows, columns = matrix.shape
-    outer = (1, 1, 1, 1) if rows == 1 else view.shape[1:5]
-    np.copyto(view, matrix.reshape(-1, *outer, columns))
 
 
 # Products with one rounding: the exact sum of all products and the accumulator

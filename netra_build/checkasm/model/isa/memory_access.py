@@ -17,13 +17,9 @@ from netra_build.checkasm.model.isa.addresses import (
     Place,
     Shape,
     buffer_descriptor,
-    loaded_registers,
     locate_buffer,
     locate_global,
-    read,
     shapes,
-    stored_bits,
-    write,
 )
 from netra_build.checkasm.model.isa.atomics import GLOBAL_ATOMICS, Atomic
 from netra_build.checkasm.model.isa.table import register
@@ -78,8 +74,8 @@ def _load(family: str, shape: Shape, d: Form) -> Run:
     first = d.row(d.operands[0], shape.registers)
 
     def run(g: Group) -> None:
-        raw = read(g, d, locate(g), shape.width)
-        g.receive(first, loaded_registers(raw, shape), d, *_QUEUES[family])
+        raw = locate(g).read(g, d, shape.width)
+        g.receive(first, shape.loaded(raw), d, *_QUEUES[family])
 
     return run
 
@@ -90,7 +86,7 @@ def _store(family: str, shape: Shape, d: Form) -> Run:
 
     def run(g: Group) -> None:
         values = np.stack([get(g) for get in gets])
-        write(g, d, locate(g), stored_bits(values, shape), shape.width)
+        locate(g).write(g, d, shape.stored(values), shape.width)
         for queue in _QUEUES[family]:
             g.issue(queue, d)
 
@@ -105,7 +101,7 @@ def _load_direct(family: str, shape: Shape, d: Form) -> Run:
     place_in_block = _LANE * U32(size) + U32(d.number("offset"))
 
     def run(g: Group) -> None:
-        values = loaded_registers(read(g, d, locate(g), shape.width), shape)
+        values = shape.loaded(locate(g).read(g, d, shape.width))
         target = m0(g)[:, None] + place_in_block
         access = g.batch.lds.access(g, target, size, g.E, g.reporter(d))
         place = g.batch.lds.store(access, values, is_direct=True)

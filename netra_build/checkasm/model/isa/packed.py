@@ -63,9 +63,6 @@ def _constant(operand: Operand, half: int, kind: str) -> Get:
     return lambda g: value
 
 
-# Pairs of registers
-
-
 def _register_of_pair(d: Form, operand: Operand, half: int, kind: str = "b32") -> Get:
     """Return a reader of one register of a pair."""
     if is_vector(operand):
@@ -104,9 +101,6 @@ def _build_move(d: Form) -> Run:
             put(g, value)
 
     return run
-
-
-# Two 16-bit halves in one register
 
 
 def _half(d: Form, operand: Operand, half: int, kind: str) -> Get:

@@ -80,7 +80,6 @@ def build(spec: Spec, d: Form) -> Run:
 
 
 def _assigned(spec: Spec, d: Form) -> tuple[list[Operand], list[Operand]]:
-    """Return the operands of results and sources."""
     named = iter(d.operands)
     assigned = []
     for kind in (*spec.dst, *spec.src):

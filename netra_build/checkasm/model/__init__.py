@@ -14,7 +14,7 @@ order, from a launch to one instruction:
 - ``scoreboard``: outstanding memory operations, for s_waitcnt.
 - ``findings``: the dynamic checks, what they found and what was executed.
 - ``memory``, ``lds``: global memory as buffers far apart; work-group memory and its races.
-- ``operands``, ``sources``: an instruction as printed; how its operands are read and written.
+- ``operands``, ``sources``: an instruction as printed; what reads and writes its operands.
 - ``isa/``: what each instruction does. ``arith/``: the arithmetic below, without a machine.
 - ``arrays``: lanes, masks and scratch memory as numpy arrays.
 

@@ -17,6 +17,6 @@ values; registers, inactive lanes, modifiers and checks are handled outside. In 
 - ``catalogue``: all of it together, what is covered, what an instruction costs.
 
 To add an instruction that computes element by element, write its row; its tests are a row of
-``tests/sim/every_*.py``. To add any other, write a builder: it decodes once and returns a function
-of a group of wavefronts.
+``tests/sim/every_*.py``. To add any other, decorate a builder with its mnemonics: it takes a
+``Form`` of ``sources``, decodes once and returns a function of a group of wavefronts.
 """

@@ -37,14 +37,10 @@ STORES = shapes("dword{,x2,x3,x4} {byte,short}{,_d16_hi}")
 DIRECT = shapes("dword{,x3,x4} {u,s}{byte,short}")
 
 
-# Operands
-
-
-def _locate(d: Form, family: str, rest: tuple[Operand, ...]) -> Locate:
-    """Address by the operands behind result and data."""
-    is_buffer, is_direct = family == "buffer", "lds" in d.modifiers
-    d.allow(*_HINTS, *["offen", "idxen"] * is_buffer, *["lds"] * (is_buffer and is_direct))
-    if not is_buffer:
+def _locate(d: Form, family: str, rest: tuple[Operand, ...], *more: str) -> Locate:
+    """Address by the operands behind result and data; ``more`` are modifiers of buffers."""
+    d.allow(*_HINTS, *(["offen", "idxen", *more] if family == "buffer" else []))
+    if family != "buffer":
         return locate_global(d, rest[0], rest[1] if len(rest) > 1 else None)
     if len(rest) == 2:
         rest = (Operand("word", "off"), *rest)
@@ -63,8 +59,6 @@ def _with_data(d: Form, family: str, first: int = 0) -> tuple[Operand, Locate]:
 
 _QUEUES = {"global": (VM,), "buffer": (VM,), "flat": (VM, DS)}
 """The counters of an operation; a flat one may also be one of LDS."""
-
-# Operations
 
 
 def _load(family: str, shape: Shape, d: Form) -> Run:
@@ -95,7 +89,7 @@ def _store(family: str, shape: Shape, d: Form) -> Run:
 
 def _load_direct(family: str, shape: Shape, d: Form) -> Run:
     """A load to LDS: lane i writes M0 + offset + i * size; the offset is that of memory as well."""
-    locate = _locate(d, family, d.operands)
+    locate = _locate(d, family, d.operands, "lds")
     m0 = d.scalar(Operand("s", "m0", M0), "u32")
     size = max(shape.width, 4)
     place_in_block = _LANE * U32(size) + U32(d.number("offset"))

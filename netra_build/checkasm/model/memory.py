@@ -181,13 +181,7 @@ class AddressSpace:
         region = self.find(low)
         if region is not None and high + width <= region.end:
             return [(region, active)]
-        return self._by_region_slowly(address, active, width, report)
-
-    def _by_region_slowly(
-        self, address: Array, active: Array, width: int, report: Report
-    ) -> list[tuple[Region, Array]]:
-        result = []
-        left = active.copy()
+        result, left = [], active.copy()
         for region in self.regions:
             # A region may end at the top of the address space, so compare offsets instead.
             offset = address - np.uint64(region.base)

@@ -6,14 +6,9 @@ from functools import lru_cache
 
 import numpy as np
 
+from netra_build.checkasm.model.arith.ieee import DOUBLE, F32, F64, SINGLE
 from netra_build.checkasm.model.arrays import Array, Scratch
 
-F32 = np.float32
-F64 = np.float64
-_SINGLE_BIAS = 127
-_SINGLE_FRACTION = 23
-_DOUBLE_BIAS = 1023
-_DOUBLE_FRACTION = 52
 _CHUNK = 1 << 16
 """Codes that are decoded at once: few enough that they stay in the cache between passes."""
 
@@ -60,8 +55,8 @@ def single_to_bf16(value: Array) -> Array:
 
 
 class Minifloat:
-    """A float format of at most eight bits. ``has_infinity`` and ``has_nan`` say what the top
-    exponent means: e5m2 is like IEEE, e4m3 has only one NaN code per sign, the others neither.
+    """A float format of at most eight bits. ``special`` says what the top exponent means: "ieee"
+    as in e5m2, "nan" for one NaN code per sign as in e4m3, nothing in the others.
     """
 
     def __init__(self, exponent_bits: int, mantissa_bits: int, bias: int, special: str) -> None:
@@ -99,7 +94,7 @@ class Minifloat:
     @property
     def unit(self) -> float:
         """What ``decode_bytes`` counts in."""
-        return 2.0 ** (_SINGLE_BIAS - self.bias)
+        return 2.0 ** (SINGLE.bias - self.bias)
 
     def decode_bytes(self, codes: Array, result: Array, scratch: Scratch) -> None:
         """Fill float64 ``result`` with the numbers of uint8 codes, in multiples of ``unit``.
@@ -108,7 +103,7 @@ class Minifloat:
         """
         codes, result = codes.reshape(-1), result.reshape(-1)
         fields = scratch.array("float32 fields", (min(codes.size, _CHUNK),), np.int32)
-        shift = np.int32(_SINGLE_FRACTION - self.mantissa_bits)
+        shift = np.int32(SINGLE.mantissa_bits - self.mantissa_bits)
         kept = np.int32((self.sign - 1 << int(shift)) - (1 << 31))
         for at in range(0, codes.size, _CHUNK):
             part = codes[at : at + _CHUNK]
@@ -148,11 +143,11 @@ class Minifloat:
     def _nearest_code(self, magnitude: Array) -> Array:
         """Return the int64 code of float64 numbers of no sign, as if exponents had no end."""
         bits = magnitude.view(np.int64)
-        dropped = np.int64(_DOUBLE_FRACTION - self.mantissa_bits)
+        dropped = np.int64(DOUBLE.mantissa_bits - self.mantissa_bits)
         # A carry out of the fraction moves the exponent by itself.
         odd = (bits >> dropped) & 1
         rounded = (bits + ((np.int64(1) << (dropped - 1)) - 1 + odd)) >> dropped
-        normal = rounded - ((_DOUBLE_BIAS - self.bias) << self.mantissa_bits)
+        normal = rounded - ((DOUBLE.bias - self.bias) << self.mantissa_bits)
         tiny = magnitude < 2.0 ** (1 - self.bias)
         if not tiny.any():
             return normal

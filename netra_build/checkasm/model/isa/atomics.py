@@ -53,15 +53,13 @@ def _on(dtype: type[np.generic], fn: Combine) -> Atomic:
             for bits in (old, operand)
         )
         words = np.ascontiguousarray(fn(a, b)).view(U32).reshape(*a.shape, size)
-        result: Array = words.transpose(-1, *range(a.ndim))
-        return result
+        return np.asarray(words.transpose(-1, *range(a.ndim)))
 
     return Atomic(4 * size, combine)
 
 
 def _increment(old: Array, limit: Array) -> Array:
-    result: Array = np.where(old >= limit, old.dtype.type(0), old + old.dtype.type(1))
-    return result
+    return np.asarray(np.where(old >= limit, old.dtype.type(0), old + old.dtype.type(1)))
 
 
 def _decrement(old: Array, limit: Array) -> Array:
@@ -73,8 +71,7 @@ def _halves(widen: Convert, shorten: Convert) -> Atomic:
         a, b = old[0], operand[0]
         low = shorten(ieee.add(widen(a & U32(0xFFFF)), widen(b & U32(0xFFFF))))
         high = shorten(ieee.add(widen(a >> U32(16)), widen(b >> U32(16))))
-        result: Array = (low | (high << U32(16)))[None]
-        return result
+        return np.asarray(low | (high << U32(16)))[None]
 
     return Atomic(4, combine)
 
@@ -92,8 +89,7 @@ def _compare_swap(*, new_first: bool) -> Combine:
 def _mask_or(old: Array, operand: Array) -> Array:
     """Clear the bits of the first operand, then set those of the second."""
     cleared, added = np.split(operand, 2)
-    result: Array = (old & ~cleared) | added
-    return result
+    return np.asarray((old & ~cleared) | added)
 
 
 def _swap(_old: Array, operand: Array) -> Array:
@@ -124,34 +120,28 @@ _FLOATS = {
     "pk_add_f16": _halves(narrow.half_to_single, narrow.single_to_half),
     "pk_add_bf16": _halves(narrow.bf16_to_single, narrow.single_to_bf16),
 }
-GLOBAL_ATOMICS = {
-    **_FLOATS,
-    "swap": Atomic(4, _swap),
-    "swap_x2": Atomic(8, _swap),
-    "cmpswap": Atomic(4, _compare_swap(new_first=True), 2),
-    "cmpswap_x2": Atomic(8, _compare_swap(new_first=True), 2),
-}
+GLOBAL_ATOMICS = dict(_FLOATS)
 """Operations of global memory by the suffix of their mnemonic."""
 
 LDS_ATOMICS = {
     **_FLOATS,
     "min_f32": _on(np.float32, ieee.minimum),
     "max_f32": _on(np.float32, ieee.maximum),
-    "cmpst_b32": Atomic(4, _compare_swap(new_first=False), 2),
-    "cmpst_b64": Atomic(8, _compare_swap(new_first=False), 2),
-    "mskor_b32": Atomic(4, _mask_or, 2),
-    "mskor_b64": Atomic(8, _mask_or, 2),
-    "wrxchg_b32": Atomic(4, _swap),
-    "wrxchg_b64": Atomic(8, _swap),
 }
 """Operations of LDS by mnemonic without ``ds_`` and ``_rtn``."""
 
-for _global, _local, _sign, _fn in _INTEGER:
-    for _bits, _type in ((32, np.int32), (64, np.int64)):
-        _signed = _type if _sign == "i" else np.dtype(f"u{_bits // 8}").type
-        LDS_ATOMICS[f"{_local}_{_sign}{_bits}"] = _on(_signed, _fn)
+for _bits, _suffix in ((32, ""), (64, "_x2")):
+    _size = _bits // 8
+    GLOBAL_ATOMICS[f"swap{_suffix}"] = Atomic(_size, _swap)
+    LDS_ATOMICS[f"wrxchg_b{_bits}"] = Atomic(_size, _swap)
+    GLOBAL_ATOMICS[f"cmpswap{_suffix}"] = Atomic(_size, _compare_swap(new_first=True), 2)
+    LDS_ATOMICS[f"cmpst_b{_bits}"] = Atomic(_size, _compare_swap(new_first=False), 2)
+    LDS_ATOMICS[f"mskor_b{_bits}"] = Atomic(_size, _mask_or, 2)
+    for _global, _local, _sign, _fn in _INTEGER:
+        _word = _on(np.dtype(f"{'i' if _sign == 'i' else 'u'}{_size}").type, _fn)
+        LDS_ATOMICS[f"{_local}_{_sign}{_bits}"] = _word
         if _global:
-            GLOBAL_ATOMICS[_global + "_x2" * (_bits == 64)] = _on(_signed, _fn)
+            GLOBAL_ATOMICS[f"{_global}{_suffix}"] = _word
 
 
 def rounds(place: Array) -> list[Array]:

@@ -97,8 +97,7 @@ class LocalStore:
         self.waves = waves
         self.races = races
         self.unset = unset
-        self.direct_loads = False
-        self.has_atomics = False
+        self.direct_loads = self.has_atomics = False
 
     @property
     def tracks_readers(self) -> bool:
@@ -187,9 +186,10 @@ class LocalStore:
 
     def _note_read(self, access: Access) -> None:
         granules, mine = self._granules(access.place, access.width), access.mine
-        self._check(access, self._written_tags(access, granules, "read"), "read")
+        tags = self._written_tags(access, granules, "read")
         if not self.tracks_readers:
             return
+        self._check(access, tags, "read")
         before = self.read.take(granules)
         self.read[granules] = np.broadcast_to(mine, granules.shape)
         several = self.read.take(granules) != mine
@@ -216,8 +216,9 @@ class LocalStore:
         tags = self._written_tags(access, granules, "updated")
         several = (mine & EPOCH_MASK) | SEVERAL | ATOMIC
         self.has_atomics = True
-        self._check(access, np.where(tags & ATOMIC != 0, mine, tags), "updated")
-        self._check(access, self.read.take(granules), "updated after a read")
+        if self.tracks_readers:
+            self._check(access, np.where(tags & ATOMIC != 0, mine, tags), "updated")
+            self._check(access, self.read.take(granules), "updated after a read")
         known = (tags >> EPOCH_SHIFT == mine >> EPOCH_SHIFT) & (tags & ~ATOMIC != mine)
         after = np.where(known, several, mine | ATOMIC)
         self.written[granules] = after
@@ -233,8 +234,7 @@ class LocalStore:
 
     def _check(self, access: Access, tags: Array, verb: str) -> None:
         """Report the lanes whose granules another wavefront used in this epoch."""
-        newest = int(np.maximum.reduce(tags, axis=None, initial=0))
-        if access.epoch > newest or not self.tracks_readers:
+        if access.epoch > int(np.maximum.reduce(tags, axis=None, initial=0)):
             return
         if self.has_atomics:
             tags = tags & ~ATOMIC

@@ -19,6 +19,7 @@ from netra_build.checkasm.hazards.effects import (
     VGPR_BASE,
     describe,
     highest,
+    union,
 )
 from netra_build.checkasm.hazards.findings import ERROR, Finding, make_finding, sort_findings
 from netra_build.checkasm.hazards.flow import BudgetExceeded, Flow, build_flow
@@ -141,9 +142,8 @@ class _Used(NamedTuple):
 
 
 def _used_registers(flow: Flow) -> _Used:
-    used = 0
-    for index in flow.reachable:
-        used |= flow.effects[index].reads | flow.effects[index].writes
+    effects = [flow.effects[index] for index in flow.reachable]
+    used = union(one.reads | one.writes for one in effects)
     return _Used(
         vgprs=highest(used, VGPR_BASE, 256),
         agprs=highest(used, AGPR_BASE, 256),
@@ -231,15 +231,13 @@ def check_accumulators(flow: Flow) -> list[Finding]:
         if effects.writes.bit_count() <= SMALL_RESULT_REGISTERS:
             continue
         others, accumulator = matrix_sources(effects)
-        messages = []
-        if effects.writes & others:
-            shared = describe(effects.writes & others)
-            messages.append(f"result overlaps a source at {shared}")
-        if effects.writes & accumulator and accumulator != effects.writes:
-            shared = describe(effects.writes & accumulator)
-            messages.append(f"result overlaps only part of the accumulator at {shared}")
-        findings += [
-            make_finding("accumulator-overlap", flow.kernel, text, flow.instructions[index])
-            for text in messages
-        ]
+        is_part = bool(effects.writes & accumulator) and accumulator != effects.writes
+        for registers, what in (
+            (effects.writes & others, "a source"),
+            (effects.writes & accumulator * is_part, "only part of the accumulator"),
+        ):
+            if registers:
+                text = f"result overlaps {what} at {describe(registers)}"
+                place = flow.instructions[index]
+                findings.append(make_finding("accumulator-overlap", flow.kernel, text, place))
     return findings

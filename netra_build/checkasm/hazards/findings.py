@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 
 from netra_build.asm.objects.listings import Instruction
@@ -25,140 +26,102 @@ class Rule:
     hint: str = ""
 
 
-RULES: tuple[Rule, ...] = (
-    Rule(
-        "unknown-instruction",
-        ERROR,
-        "the disassembler or the instruction table does not know this code",
-        "nothing is known about what it reads and writes: remove it or extend the table",
-    ),
-    Rule(
-        "missing-wait",
-        ERROR,
-        "a register with an outstanding load is used before a covering s_waitcnt",
-        "wait for the load first",
-    ),
-    Rule(
-        "lds-write-at-barrier",
-        ERROR,
-        "an LDS write may still be outstanding when the wavefront reaches s_barrier",
-        "put s_waitcnt lgkmcnt(0) before the barrier",
-    ),
-    Rule(
-        "lds-read-at-barrier",
-        WARNING,
-        "an LDS read may still be outstanding when the wavefront reaches s_barrier",
-        "wait before the barrier unless no wavefront overwrites what is read",
-    ),
-    Rule(
-        "lds-dma-at-barrier",
-        WARNING,
-        "a load into LDS may still be outstanding when the wavefront reaches s_barrier",
-        "wait with vmcnt before the barrier unless no wavefront reads that part behind it",
-    ),
-    Rule(
-        "lds-dma-read",
-        WARNING,
-        "LDS is read while a load into LDS may still be outstanding",
-        "wait with vmcnt first unless the two parts of LDS are different",
-    ),
-    Rule(
-        "lds-dma-at-end",
-        ERROR,
-        "a load into LDS may still be outstanding when the program ends",
-        "wait with vmcnt(0) before s_endpgm: the LDS may belong to another work-group by then",
-    ),
-    Rule(
-        "lds-without-barrier",
-        NOTE,
-        "several wavefronts share LDS and the kernel has no s_barrier",
-        "fine when each wavefront keeps to its own part",
-    ),
-    Rule(
-        "wait-states",
-        ERROR,
-        "too few wait states between two dependent instructions",
-        "put s_nop or independent instructions between them",
-    ),
-    Rule(
-        "accumulator-overlap",
-        ERROR,
-        "a matrix instruction's result overlaps its sources in a way that is not allowed",
-        "use the same registers for result and srcC, or registers apart",
-    ),
-    Rule("branch-target", ERROR, "a branch leads outside the kernel or between instructions"),
-    Rule("falls-off-end", ERROR, "execution runs past the end of the kernel", "end with s_endpgm"),
-    Rule(
-        "indirect-branch",
-        WARNING,
-        "a jump to a computed address is not followed",
-        "what lies behind it is not checked",
-    ),
-    Rule(
-        "indirect-register", WARNING, "registers are named at run time", "their use is not checked"
-    ),
-    Rule(
-        "vgpr-allocation",
-        ERROR,
-        "the code uses more vector registers than the descriptor allocates",
-        "raise .amdhsa_next_free_vgpr",
-    ),
-    Rule(
-        "accum-offset",
-        ERROR,
-        "the descriptor's accum_offset does not separate VGPRs and AGPRs",
-        "raise .amdhsa_accum_offset to the number of VGPRs used, rounded up to 4",
-    ),
-    Rule(
-        "accum-offset-vgpr",
-        WARNING,
-        "the code uses VGPRs above accum_offset",
-        "raise .amdhsa_accum_offset to the number of VGPRs used, rounded up to 4",
-    ),
-    Rule(
-        "sgpr-allocation",
-        ERROR,
-        "the code uses more scalar registers than the descriptor allocates",
-        "raise .amdhsa_next_free_sgpr",
-    ),
-    Rule("lds-size", ERROR, "static LDS is over the limit of a work-group"),
-    Rule(
-        "lds-undeclared",
-        NOTE,
-        "the kernel touches LDS and declares none",
-        "the launcher must pass dynamic LDS",
-    ),
-    Rule("wave-size", ERROR, "the kernel is not built for wavefronts of 64", "assemble for wave64"),
-    Rule(
-        "target",
-        ERROR,
-        "the code object is for another target",
-        "assemble it for the target that is asked for, or name its own with --target",
-    ),
-    Rule("metadata-missing", ERROR, "the code object metadata does not list the kernel"),
-    Rule(
-        "metadata-mismatch",
-        ERROR,
-        "descriptor and code object metadata disagree",
-        "emit both from the same constants",
-    ),
-    Rule(
-        "metadata-count",
-        WARNING,
-        "the metadata states fewer registers than the code uses",
-        "emit the count from the highest register used",
-    ),
-    Rule("kernarg-layout", ERROR, "the metadata's kernargs overlap or leave the segment"),
-    Rule(
-        "kernarg-read",
-        ERROR,
-        "the code reads kernarg bytes that no argument owns",
-        "compare the load's offset and width with the argument table",
-    ),
-    Rule("kernarg-unread", NOTE, "no load of a kernarg was found"),
-    Rule("kernarg-unresolved", NOTE, "a kernarg address is computed at run time and not followed"),
-    Rule("analysis-limit", ERROR, "the kernel is too large or too entangled to be checked"),
-)
+_TABLE = """
+error unknown-instruction
+    the disassembler or the instruction table does not know this code
+    nothing is known about what it reads and writes: remove it or extend the table
+error missing-wait
+    a register with an outstanding load is used before a covering s_waitcnt
+    wait for the load first
+error lds-write-at-barrier
+    an LDS write may still be outstanding when the wavefront reaches s_barrier
+    put s_waitcnt lgkmcnt(0) before the barrier
+warning lds-read-at-barrier
+    an LDS read may still be outstanding when the wavefront reaches s_barrier
+    wait before the barrier unless no wavefront overwrites what is read
+warning lds-dma-at-barrier
+    a load into LDS may still be outstanding when the wavefront reaches s_barrier
+    wait with vmcnt before the barrier unless no wavefront reads that part behind it
+warning lds-dma-read
+    LDS is read while a load into LDS may still be outstanding
+    wait with vmcnt first unless the two parts of LDS are different
+error lds-dma-at-end
+    a load into LDS may still be outstanding when the program ends
+    wait with vmcnt(0) before s_endpgm: the LDS may belong to another work-group by then
+note lds-without-barrier
+    several wavefronts share LDS and the kernel has no s_barrier
+    fine when each wavefront keeps to its own part
+error wait-states
+    too few wait states between two dependent instructions
+    put s_nop or independent instructions between them
+error accumulator-overlap
+    a matrix instruction's result overlaps its sources in a way that is not allowed
+    use the same registers for result and srcC, or registers apart
+error branch-target
+    a branch leads outside the kernel or between instructions
+error falls-off-end
+    execution runs past the end of the kernel
+    end with s_endpgm
+warning indirect-branch
+    a jump to a computed address is not followed
+    what lies behind it is not checked
+warning indirect-register
+    registers are named at run time
+    their use is not checked
+error vgpr-allocation
+    the code uses more vector registers than the descriptor allocates
+    raise .amdhsa_next_free_vgpr
+error accum-offset
+    the descriptor's accum_offset does not separate VGPRs and AGPRs
+    raise .amdhsa_accum_offset to the number of VGPRs used, rounded up to 4
+warning accum-offset-vgpr
+    the code uses VGPRs above accum_offset
+    raise .amdhsa_accum_offset to the number of VGPRs used, rounded up to 4
+error sgpr-allocation
+    the code uses more scalar registers than the descriptor allocates
+    raise .amdhsa_next_free_sgpr
+error lds-size
+    static LDS is over the limit of a work-group
+note lds-undeclared
+    the kernel touches LDS and declares none
+    the launcher must pass dynamic LDS
+error wave-size
+    the kernel is not built for wavefronts of 64
+    assemble for wave64
+error target
+    the code object is for another target
+    assemble it for the target that is asked for, or name its own with --target
+error metadata-missing
+    the code object metadata does not list the kernel
+error metadata-mismatch
+    descriptor and code object metadata disagree
+    emit both from the same constants
+warning metadata-count
+    the metadata states fewer registers than the code uses
+    emit the count from the highest register used
+error kernarg-layout
+    the metadata's kernargs overlap or leave the segment
+error kernarg-read
+    the code reads kernarg bytes that no argument owns
+    compare the load's offset and width with the argument table
+note kernarg-unread
+    no load of a kernarg was found
+note kernarg-unresolved
+    a kernarg address is computed at run time and not followed
+error analysis-limit
+    the kernel is too large or too entangled to be checked
+"""
+"""Severity and id of each rule, then its message and its remedy."""
+
+
+def _rules() -> Iterator[Rule]:
+    for entry in re.split(r"\n(?=\w)", _TABLE.strip()):
+        head, *texts = entry.split("\n")
+        severity, name = head.split()
+        yield Rule(name, severity, *(text.strip() for text in texts))
+
+
+RULES = tuple(_rules())
 RULE_BY_ID = {rule.id: rule for rule in RULES}
 
 
@@ -235,26 +198,14 @@ def json_report(findings: Sequence[Finding], label: str) -> Json:
 
 def sarif_report(findings: Sequence[Finding], label: str, version: str) -> Json:
     """Return the findings as a SARIF 2.1.0 log; addresses are absolute in the code object."""
-    rule_index = {rule.id: number for number, rule in enumerate(RULES)}
-    return {
-        "$schema": SARIF_SCHEMA,
-        "version": "2.1.0",
-        "runs": [
-            {
-                "tool": {
-                    "driver": {
-                        "name": "netra check",
-                        "version": version,
-                        "rules": [_sarif_rule(rule) for rule in RULES],
-                    }
-                },
-                "artifacts": [{"location": {"uri": label}}],
-                "results": [
-                    _sarif_result(finding, rule_index[finding.rule], label) for finding in findings
-                ],
-            }
-        ],
+    index_by_rule = {rule.id: number for number, rule in enumerate(RULES)}
+    rules = [_sarif_rule(rule) for rule in RULES]
+    run: Json = {
+        "tool": {"driver": {"name": "netra check", "version": version, "rules": rules}},
+        "artifacts": [{"location": {"uri": label}}],
+        "results": [_sarif_result(one, index_by_rule[one.rule], label) for one in findings],
     }
+    return {"$schema": SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}
 
 
 def _sarif_rule(rule: Rule) -> Json:
@@ -272,18 +223,12 @@ def _sarif_result(finding: Finding, rule_index: int, label: str) -> Json:
     physical: dict[str, Json] = {"artifactLocation": {"uri": label, "index": 0}}
     if finding.pc is not None:
         physical["address"] = {"absoluteAddress": finding.pc, "kind": "instruction"}
-    message = finding.message
-    if finding.instruction:
-        message = f"{message} [{finding.instruction}]"
+    tail = f" [{finding.instruction}]" if finding.instruction else ""
+    names = [{"name": finding.kernel, "kind": "function"}]
     return {
         "ruleId": finding.rule,
         "ruleIndex": rule_index,
         "level": finding.severity,
-        "message": {"text": message},
-        "locations": [
-            {
-                "physicalLocation": physical,
-                "logicalLocations": [{"name": finding.kernel, "kind": "function"}],
-            }
-        ],
+        "message": {"text": f"{finding.message}{tail}"},
+        "locations": [{"physicalLocation": physical, "logicalLocations": names}],
     }

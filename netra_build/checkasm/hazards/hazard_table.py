@@ -28,6 +28,7 @@ from netra_build.checkasm.hazards.effects import (
     VCC_MASK,
     VECTOR_MASK,
     Effects,
+    union,
 )
 
 OVERLAP = "overlap"
@@ -236,10 +237,7 @@ def matrix_sources(effects: Effects) -> tuple[int, int]:
     place = 0 if "sparse" in effects.traits else 2
     if len(sources) <= place:
         return effects.reads & VECTOR_MASK, 0
-    others = 0
-    for number, mask in enumerate(sources):
-        if number != place:
-            others |= mask
+    others = union(mask for number, mask in enumerate(sources) if number != place)
     return others & VECTOR_MASK, sources[place] & VECTOR_MASK
 
 

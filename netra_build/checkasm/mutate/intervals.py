@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from operator import lshift, rshift
 
 from netra_build.asm.objects.code_object import Kernel
 from netra_build.checkasm.hazards.effects import (
@@ -226,18 +227,19 @@ def _high_product(left: Value, right: Value) -> Value:
     return Value(left.low * right.low >> 32, left.high * right.high >> 32)
 
 
-def _shifted_left(value: Value, distance: Value) -> Value:
+def _shifted(value: Value, distance: Value, shift: Callable[[int, int], int]) -> Value:
     if not distance.is_one_number or value.origin:
         return ANYTHING
     count = distance.low & 31
-    return _bounded(value.low << count, value.high << count)
+    return _bounded(shift(value.low, count), shift(value.high, count))
+
+
+def _shifted_left(value: Value, distance: Value) -> Value:
+    return _shifted(value, distance, lshift)
 
 
 def _shifted_right(value: Value, distance: Value) -> Value:
-    if not distance.is_one_number or value.origin:
-        return ANYTHING
-    count = distance.low & 31
-    return Value(value.low >> count, value.high >> count)
+    return _shifted(value, distance, rshift)
 
 
 def _both_bits(left: Value, right: Value) -> Value:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
@@ -107,9 +107,9 @@ class Judge:
         self.subject, self.source, self.tools = subject, source, tools
         built = self._build(source.text())
         self.symbol = built.code.kernels[0].symbol
-        for check, flaws in self._at_rest():
-            if found := flaws(built):
-                raise _refused(check, self.source.name, "\n".join(found))
+        check, found = self._at_rest(built)
+        if found:
+            raise _refused(check, self.source.name, "\n".join(found))
         self.clean = Clean(built.code, built.code.kernels[0], built.listing, source)
         self.budget = DEFAULT_BUDGET
         self.suite = None if subject.statement is None else load_suite(subject.statement)
@@ -123,9 +123,9 @@ class Judge:
             return Verdict(mutant, ASSEMBLER, error.fact)
         if identical(self.clean.code, built.code):
             return Verdict(mutant, "", "", "the same .text, descriptor and metadata")
-        for check, flaws in self._at_rest():
-            if found := flaws(built):
-                return Verdict(mutant, check, found[0])
+        check, found = self._at_rest(built)
+        if found:
+            return Verdict(mutant, check, found[0])
         check, detail = self._execute(built, self.runs)
         if check:
             return Verdict(mutant, check, detail)
@@ -147,15 +147,11 @@ class Judge:
         code = read_code_object(hsaco, self.source.name)
         return _Built(hsaco, code, parse_disassembly(text, self.source.name), text)
 
-    def _at_rest(self) -> Iterator[tuple[str, Callable[[_Built], list[str]]]]:
-        """Yield the checks that execute nothing."""
-        yield STATIC, self._static_errors
-        yield CONFORM, self._deviations
-
-    @staticmethod
-    def _static_errors(built: _Built) -> list[str]:
+    def _at_rest(self, built: _Built) -> tuple[str, list[str]]:
+        """Return the check that executes nothing and fails first, and what it says."""
         findings = check_code_object(built.code, built.listing)
-        return [f"{one.rule}: {one.message}" for one in findings if one.severity == ERROR]
+        errors = [f"{one.rule}: {one.message}" for one in findings if one.severity == ERROR]
+        return (STATIC, errors) if errors else (CONFORM, self._deviations(built))
 
     def _deviations(self, built: _Built) -> list[str]:
         """Return the deviations of the code object from its contract."""

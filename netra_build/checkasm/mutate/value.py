@@ -38,16 +38,8 @@ _DS_BYTES = (("b128", 16), ("b96", 12), ("b64", 8), ("b32", 4), ("16", 2), ("8",
 _SCALAR_LOAD = ("s_load_", "s_buffer_load_", "s_store_")
 _PAIRS = (("scc0", "scc1"), ("vccz", "vccnz"), ("execz", "execnz"))
 _OPPOSITE = dict(_PAIRS) | {right: left for left, right in _PAIRS}
-_NEIGHBOUR = {
-    "lt": "le",
-    "le": "lt",
-    "gt": "ge",
-    "ge": "gt",
-    "eq": "lg",
-    "lg": "eq",
-    "ne": "eq",
-    "neq": "eq",
-}
+_STEPS = (("lt", "le"), ("gt", "ge"), ("eq", "lg"))
+_NEIGHBOUR = dict(_STEPS) | {right: left for left, right in _STEPS} | {"ne": "eq", "neq": "eq"}
 _COMPARE = re.compile(r"([sv]_cmpx?k?_)([a-z]+)(_.*)")
 _CONTROL = re.compile(r"(row_shl|row_shr|row_ror|wave_shl|wave_shr|wave_ror|wave_rol|row_newbcast)")
 _TUPLE = re.compile(r"v\[(\d+):\d+\]")

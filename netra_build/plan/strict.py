@@ -78,6 +78,7 @@ class _Checker:
         self.is_masked = is_masked
         self.plan = plan
         self.profile = plan.profile
+        self.guard_by_dimension = {guard.dimension: guard for guard in plan.profile.guards}
         self.operation = operation
         self.contract = contract
         self.place = operation_place(plan.model, operation.index, operation.operation)
@@ -90,31 +91,24 @@ class _Checker:
         if got != expected:
             self._refuse(fact, expected=expected, got=got)
 
-    def _constant(self, name: str) -> int | None:
-        return dict(self.contract.constants + self.contract.specialization).get(name)
-
     def _fixed(self, dimension: str) -> int:
-        value = self.profile.exact_by_dimension.get(dimension)
-        if value is None and self.is_masked:
-            value = self._largest(dimension)
+        guard = self.guard_by_dimension.get(dimension)
+        value = guard and (guard.maximum if self.is_masked else guard.exact)
         if value is None:
             self._refuse(
                 f'kernel depends on "{dimension}", which profile "{self.profile.name}" does not fix'
             )
         return value
 
-    def _largest(self, dimension: str) -> int | None:
-        guards = (guard for guard in self.profile.guards if guard.dimension == dimension)
-        return next((guard.maximum for guard in guards), None)
-
     def _rows(self, dimensions: Sequence[str]) -> int:
         """Return the product of dimensions; a profile that names no batch has one of 1."""
-        named = {guard.dimension for guard in self.profile.guards} | {"m"}
+        named = {*self.guard_by_dimension, "m"}
         return prod(self._fixed(dimension) for dimension in dimensions if dimension in named)
 
     def check_rows(self) -> None:
         """Compare the rows and tokens that a kernel is built for with the profile's guards."""
-        tokens, rows = self._constant(TOKEN_CONSTANT), self._constant(ROW_CONSTANT)
+        constants = dict(self.contract.constants + self.contract.specialization)
+        tokens, rows = constants.get(TOKEN_CONSTANT), constants.get(ROW_CONSTANT)
         if tokens is not None:
             fact = "kernel is built for another m than the profile's"
             self._hold(fact, self._fixed("m"), tokens)

@@ -11,16 +11,8 @@ import time
 
 TYPE_CHECKING = False  # to load ``typing`` takes longer than to assemble a kernel
 if TYPE_CHECKING:
+    from _socket import socket as Channel
     from collections.abc import Sequence
-    from typing import Protocol
-
-    class Channel(Protocol):
-        """What this module needs of a connected socket."""
-
-        def settimeout(self, value: float | None, /) -> None: ...
-        def sendall(self, data: bytes, /) -> None: ...
-        def recv_into(self, buffer: memoryview, /) -> int: ...
-
 
 MAX_PARTS = 65536
 MAX_FRAME_BYTES = 1024**3

@@ -173,21 +173,18 @@ class NativePart:
     def use(self, programs: Toolchain, library: NativeLibrary | None) -> None:
         """Use this library, or the programs when it is None, instead of looking for one."""
         with self._lock:
-            self._use(programs, library)
+            self._is_known, self._library, self._pool = True, library, None
+            if library is None:
+                self.absence = "no native library was built for this tool chain"
+                return
+            places = library.path, library.llvm_path, programs.library_path
+            self._pool = WorkerPool(Launch(*places, programs.timeout_seconds), self._workers)
 
     def _find(self, programs: Toolchain) -> WorkerPool | None:
         with self._lock:
             if not self._is_known:
-                self._use(programs, find_library(programs, self._folder) if self._folder else None)
+                self.use(programs, find_library(programs, self._folder) if self._folder else None)
             return self._pool
-
-    def _use(self, programs: Toolchain, library: NativeLibrary | None) -> None:
-        self._is_known, self._library, self._pool = True, library, None
-        if library is None:
-            self.absence = "no native library was built for this tool chain"
-            return
-        places = library.path, library.llvm_path, programs.library_path
-        self._pool = WorkerPool(Launch(*places, programs.timeout_seconds), self._workers)
 
 
 @dataclass(frozen=True)

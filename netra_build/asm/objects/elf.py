@@ -223,10 +223,8 @@ def read_sections(elf: ElfFile, location: str) -> tuple[Section, ...]:
         held += header.stored
         if held > 2 * len(elf.data):
             raise BadInput("sections overlap", location=location)
-        kind, data = _word(_SECTION_KINDS, header.kind), elf.content(header)
-        result.append(
-            Section(name, kind, header.address, header.offset, header.size, header.flags, data)
-        )
+        kind, (_, _, flags, address, offset, size, *_) = _word(_SECTION_KINDS, header.kind), header
+        result.append(Section(name, kind, address, offset, size, flags, elf.content(header)))
     return tuple(result)
 
 
@@ -235,27 +233,17 @@ def read_symbols(elf: ElfFile, location: str) -> tuple[Symbol, ...]:
     table = next((section for section in elf.sections if section.text == ".dynsym"), None)
     if table is None or table.kind not in (SHT_SYMTAB, SHT_DYNSYM):
         raise BadInput("code object has no dynamic symbol table", location=location)
-    if table.size // SYMBOL_BYTES > MAX_SYMBOLS:
+    count, rest = divmod(table.size, SYMBOL_BYTES)
+    if count > MAX_SYMBOLS:
         raise BadInput("dynamic symbol table is unusable", location=location)
-    if (
-        table.entry_size != SYMBOL_BYTES
-        or table.size % SYMBOL_BYTES
-        or table.link >= len(elf.sections)
-    ):
+    if table.entry_size != SYMBOL_BYTES or rest or table.link >= len(elf.sections):
         raise BadInput("code object is damaged", location=location)
     strings = elf.content(elf.sections[table.link])
-    rows = list(_SYMBOL.iter_unpack(elf.content(table)))[1:]
-    return tuple([_symbol(strings, row, location) for row in rows])
-
-
-def _symbol(strings: bytes, row: tuple[int, ...], location: str) -> Symbol:
-    at, info, _, _, address, size = row
-    return Symbol(
-        _decoded(string_at(strings, at, location)),
-        address,
-        size,
-        _word(_SYMBOL_KINDS, info & 15),
-    )
+    symbols = []
+    for at, info, _, _, address, size in list(_SYMBOL.iter_unpack(elf.content(table)))[1:]:
+        name, kind = _decoded(string_at(strings, at, location)), _word(_SYMBOL_KINDS, info & 15)
+        symbols.append(Symbol(name, address, size, kind))
+    return tuple(symbols)
 
 
 def _word(words: tuple[str, ...], number: int) -> str:

@@ -86,13 +86,9 @@ def _symbols(elf: ElfFile, location: str) -> dict[int, bytes]:
     found = [(i, s) for i, s in enumerate(elf.sections) if s.kind == SHT_SYMTAB]
     if not found:
         return {}
-    index, section = found[0]
-    if (
-        len(found) > 1
-        or not 0 < section.link < len(elf.sections)
-        or section.size % SYMBOL_BYTES
-        or section.link == elf.header.names_index
-    ):
+    (index, section), *others = found
+    is_linked = 0 < section.link < len(elf.sections) and section.link != elf.header.names_index
+    if others or not is_linked or section.size % SYMBOL_BYTES:
         raise BadInput("code object has an unusable symbol table", location=location)
     symbols, strings = elf.content(section), elf.content(elf.sections[section.link])
     names = symbol_names(symbols, strings, location)
@@ -130,10 +126,8 @@ def _kept_sections(elf: ElfFile, location: str) -> list[int]:
                 raise BadInput(f'section "{section.text}" lies in no segment', location=location)
         elif not is_names:
             if section.address or _is_stored_in_segment(elf, section):
-                raise BadInput(
-                    f'section "{section.text}" is stored in a segment but not loaded',
-                    location=location,
-                )
+                fact = f'section "{section.text}" is stored in a segment but not loaded'
+                raise BadInput(fact, location=location)
             continue
         kept.append(index)
     return kept
@@ -141,16 +135,11 @@ def _kept_sections(elf: ElfFile, location: str) -> list[int]:
 
 def _is_loaded(elf: ElfFile, section: SectionHeader) -> bool:
     for segment in elf.segments:
-        if segment.kind != PT_LOAD:
-            continue
         start = section.address - segment.address
-        if section.kind == SHT_NOBITS:
-            if 0 <= start <= segment.memory_size - section.size:
-                return True
-        elif (
-            0 <= start <= segment.file_size - section.size
-            and section.offset == segment.offset + start
-        ):
+        is_stored = section.kind != SHT_NOBITS
+        size = segment.file_size if is_stored else segment.memory_size
+        is_in_place = not is_stored or section.offset == segment.offset + start
+        if segment.kind == PT_LOAD and 0 <= start <= size - section.size and is_in_place:
             return True
     return False
 
@@ -167,9 +156,8 @@ def _renumbered(section: SectionHeader, new_index: dict[int, int], location: str
     if not section.link:
         return 0
     if section.link not in new_index:
-        raise BadInput(
-            f'section "{section.text}" needs a section that sealing removes', location=location
-        )
+        fact = f'section "{section.text}" needs a section that sealing removes'
+        raise BadInput(fact, location=location)
     return new_index[section.link]
 
 

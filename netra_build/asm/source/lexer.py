@@ -182,7 +182,7 @@ class Block:
             for position, word in enumerate(_WORD.findall(line)):
                 if "\\" not in word:
                     words.add(word)
-                elif not _PARAMETER.fullmatch(word) and (position == 0 or _fixed(word)):
+                elif not _PARAMETER.fullmatch(word) and (position == 0 or _EXPANDED.sub("", word)):
                     open_words.add(word)
         return frozenset(words), frozenset(map(_pattern, open_words))
 
@@ -197,7 +197,7 @@ def macro_blocks(statements: Sequence[Statement]) -> Iterator[Block]:
         if starts and depth == 0 and statement.depth == 0:
             if start < index:
                 yield _block("", statements[start:index])
-            start, macro = index, _defined(statement)
+            start, macro = index, re.split(r"[\s,]", statement.operands.strip(), maxsplit=1)[0]
         if not macro:
             continue
         depth += 1 if starts else -1
@@ -216,7 +216,7 @@ def shared_text(flat: bytes, symbols: Sequence[str], constants: Iterable[str]) -
     """
     lines = flat.decode("utf-8").split("\n")
     settable = set(constants)
-    set_at = {index: found for index, line in enumerate(lines) if (found := _constant(line))}
+    set_at = {index: found[1] for index, line in enumerate(lines) if (found := _SET.match(line))}
     first = {index: name for index, name in set_at.items() if name in settable}
     once = {name for name in first.values() if list(set_at.values()).count(name) == 1}
     others = [line for index, line in enumerate(lines) if first.get(index) not in once]
@@ -232,23 +232,9 @@ def _block(macro: str, statements: Sequence[Statement]) -> Block:
     return Block(macro, "\n".join([*lines, ""]))
 
 
-def _defined(statement: Statement) -> str:
-    return re.split(r"[\s,]", statement.operands.strip(), maxsplit=1)[0]
-
-
-def _fixed(word: str) -> str:
-    """Return the part of a word that no expansion makes."""
-    return _EXPANDED.sub("", word)
-
-
 def _pattern(word: str) -> re.Pattern[str]:
     fixed = [re.escape(part) for part in _EXPANDED.split(word)]
     return re.compile(".*".join(fixed))
-
-
-def _constant(line: str) -> str:
-    found = _SET.match(line)
-    return found[1] if found else ""
 
 
 def _read(lines: Iterable[str], names: set[str]) -> set[str]:

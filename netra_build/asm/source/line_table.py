@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from netra_build.asm.source.lexer import lex
-from netra_build.asm.source.statement import Kind, Statement, macro_names
-from netra_build.asm.source.statement import decode_source as _lines_of
+from netra_build.asm.source.statement import Kind, Statement, decode_source, macro_names
 
 PRODUCER = "netra-build"
 _BEGIN, _END, _LINES = ".Lnetra_debug_begin", ".Lnetra_debug_end", ".Lnetra_debug_lines"
@@ -39,7 +38,7 @@ def with_line_table(files: Mapping[str, bytes], main: str) -> dict[str, bytes]:
     """
     macros: dict[str, bool] = {}
     for name, data in files.items():
-        macros.update(macro_names(_lines_of(data, name)))
+        macros.update(macro_names(decode_source(data, name)))
     numbers = {name: number for number, name in enumerate(sorted(files), start=1)}
     located = {name: _located(data, name, numbers[name], macros) for name, data in files.items()}
     table = "".join(f'\t.file {number} "{name}"\n' for name, number in numbers.items())
@@ -49,7 +48,7 @@ def with_line_table(files: Mapping[str, bytes], main: str) -> dict[str, bytes]:
 
 
 def _located(data: bytes, name: str, number: int, macros: Mapping[str, bool]) -> str:
-    lines = _lines_of(data, name)
+    lines = decode_source(data, name)
     for one in lex(data, name, macros):
         if _may_emit(one):
             text, place = lines[one.line - 1], f"\t.loc {number} {one.line}\n"

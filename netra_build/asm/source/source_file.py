@@ -102,9 +102,7 @@ class SourceFile:
         pieces, start = [], 0
         for include in (*includes, None):
             end = include.statement_index if include else len(self.statements)
-            kept: Sequence[Statement] = self.statements[start:end]
-            if gone:
-                kept = [self.statements[index] for index in range(start, end) if index not in gone]
+            kept = [self.statements[index] for index in range(start, end) if index not in gone]
             blocks = tuple(macro_blocks(kept))
             pieces.append(Piece(blocks, sum(len(block.text) for block in blocks), include))
             start = end + 1

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import IO
 
@@ -91,18 +92,11 @@ class LinkFailed(BadInput):
 
 def parse_diagnostics(raw: str) -> tuple[Diagnostic, ...]:
     """Return the report's diagnostics in order, at most ``MAX_DIAGNOSTICS``."""
-    found = []
-    for line in raw.split("\n"):
-        match = _LINE.fullmatch(line)
-        if match is None:
-            continue
-        file, row, column, severity, text = match.groups()
-        found.append(
-            Diagnostic(file.removeprefix("./"), int(row), int(column or 0), severity, text)
-        )
-        if len(found) == MAX_DIAGNOSTICS:
-            break
-    return tuple(found)
+    matches = islice(filter(None, map(_LINE.fullmatch, raw.split("\n"))), MAX_DIAGNOSTICS)
+    return tuple(
+        Diagnostic(file.removeprefix("./"), int(row), int(column or 0), severity, text)
+        for file, row, column, severity, text in (match.groups() for match in matches)
+    )
 
 
 def assembly_failure(raw: str, location: str) -> AssemblyFailed:
@@ -125,11 +119,6 @@ def assembly_failure(raw: str, location: str) -> AssemblyFailed:
         place = note
     where = f"{place.file}:{place.line}:{place.column}"
     return AssemblyFailed(error.text, location=where, diagnostics=diagnostics, raw=raw)
-
-
-def link_failure(raw: str, location: str) -> LinkFailed:
-    """Return the error for inputs that the linker refused."""
-    return LinkFailed(first_tool_error(raw), location=location, raw=raw)
 
 
 def first_tool_error(raw: str) -> str:

@@ -16,7 +16,6 @@ from netra_build.asm.tools.programs import (
     Program,
     assembly_failure,
     first_tool_error,
-    link_failure,
     run_tool,
 )
 from netra_build.asm.tools.tool_identity import (
@@ -109,7 +108,8 @@ class Toolchain:
             raise LinkFailed("input is no object", location=self.linker.name, raw="")
         outcome = self._link({f"{index}.o": data for index, data in enumerate(objects)})
         if outcome.status:
-            raise link_failure(outcome.report, self.linker.name)
+            report = outcome.report
+            raise LinkFailed(first_tool_error(report), location=self.linker.name, raw=report)
         return outcome.output
 
     def disassemble(self, hsaco: bytes, *, label: str = OBJECT_NAME) -> str:

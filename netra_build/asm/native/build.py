@@ -21,6 +21,7 @@ from netra_build.asm.native.session import (
     find_library,
     library_at,
     llvm_library,
+    no_native_part,
     read_note,
     shared_library,
     source_files,
@@ -94,13 +95,11 @@ def store_library(programs: Toolchain, folder: Path, data: bytes, compiler: str)
 def find_compiler(programs: Toolchain) -> Path:
     """Return the first C++ compiler: the system's, then the one beside the assembler."""
     folders = (*COMPILER_FOLDERS, programs.assembler.path.parent)
-    for name in COMPILERS:
-        for folder in folders:
-            if programs.disk.is_file(folder / name):
-                return folder / name
-    raise ToolchainFailed(
-        "no C++ compiler was found", location="native part", hint="install g++ (Debian: g++)"
-    )
+    places = (folder / name for name in COMPILERS for folder in folders)
+    found = next(filter(programs.disk.is_file, places), None)
+    if found is None:
+        raise no_native_part("no C++ compiler was found", "install g++ (Debian: g++)")
+    return found
 
 
 def package_names(major: str) -> tuple[str, ...]:
@@ -117,9 +116,7 @@ def fetch_packages(
     """
     hint = HINT.format(major=major)
     if not (programs.disk.is_file(APT_GET) and programs.disk.is_file(DPKG_DEB)):
-        raise ToolchainFailed(
-            "LLVM's development files are missing", location="native part", hint=hint
-        )
+        raise no_native_part("LLVM's development files are missing", hint)
     version = _installed_version(f"llvm-{major}", programs, folder)
     wanted = [f"{name}={version}" if version else name for name in package_names(major)]
     download = [str(APT_GET), "-qq", *apt_options, "download", *wanted]
@@ -130,9 +127,7 @@ def fetch_packages(
         ended = _fetched(download, folder)
     archives = programs.disk.files_under(folder, ".deb")
     if ended.status or not archives:
-        raise ToolchainFailed(
-            "LLVM's development files cannot be downloaded", location="native part", hint=hint
-        )
+        raise no_native_part("LLVM's development files cannot be downloaded", hint)
     for archive in archives:
         if _fetched([str(DPKG_DEB), "-x", str(archive), str(folder)], folder).status:
             raise ToolchainFailed("cannot be unpacked", location=archive.name, hint=hint)
@@ -196,7 +191,7 @@ def _llvm_home(programs: Toolchain, scratch: Path, apt_options: Sequence[str]) -
     fetch_packages(major, programs, scratch, apt_options)
     home = scratch / "usr" / "lib" / f"llvm-{major}"
     if not _has_needed_files(programs, home):
-        raise ToolchainFailed("the packages lack LLVM's development files", location="native part")
+        raise no_native_part("the packages lack LLVM's development files")
     return home
 
 

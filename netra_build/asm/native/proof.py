@@ -7,11 +7,11 @@ from pathlib import Path
 from netra_build.asm.native.session import (
     NativeToolchain,
     library_at,
+    no_native_part,
     with_native_part,
 )
 from netra_build.asm.tools.programs import AssemblyFailed
 from netra_build.asm.tools.toolchain import Toolchain
-from netra_build.core.errors import ToolchainFailed
 
 GOOD_UNIT = b"""\
 \t.amdgcn_target "amdgcn-amd-amdhsa--gfx950"
@@ -58,7 +58,7 @@ def prove(programs: Toolchain, path: Path) -> None:
     finally:
         native.close()
     if native.native.absence:
-        raise ToolchainFailed(native.native.absence, location="native part")
+        raise no_native_part(native.native.absence)
 
 
 def _compare(programs: Toolchain, native: NativeToolchain) -> None:
@@ -82,6 +82,4 @@ def _fault(tools: Toolchain) -> str:
 
 def _same(what: str, expected: object, got: object) -> None:
     if expected != got:
-        raise ToolchainFailed(
-            f"the native part and the programs give different {what}", location="native part"
-        )
+        raise no_native_part(f"the native part and the programs give different {what}")

@@ -76,9 +76,13 @@ def llvm_library(programs: Toolchain) -> Path:
     """Return the shared library that holds LLVM for all programs, or raise ``ToolchainFailed``."""
     found = shared_library(programs, programs.assembler, "libLLVM")
     if found is None:
-        fact = "this tool chain has no shared library of LLVM"
-        raise ToolchainFailed(fact, location="native part")
+        raise no_native_part("this tool chain has no shared library of LLVM")
     return found
+
+
+def no_native_part(fact: str, hint: str = "") -> ToolchainFailed:
+    """Return the error that says why there is no native part."""
+    return ToolchainFailed(fact, location="native part", hint=hint)
 
 
 def shared_library(programs: Toolchain, program: Program, start: str) -> Path | None:

@@ -218,9 +218,8 @@ def _kernel(
     location: str,
 ) -> Kernel:
     name = symbol.name.removesuffix(".kd")
-    raw = _bytes_at(sections, symbol.address, DESCRIPTOR_BYTES)
-    if raw is None:
-        raise BadInput(f'descriptor "{symbol.name}" lies in no section', location=location)
+    what = f'descriptor "{symbol.name}"'
+    raw = _bytes_at(sections, symbol.address, DESCRIPTOR_BYTES, what, location)
     descriptor = read_descriptor(raw, location)
     entry = symbol_by_name.get(name)
     if entry is None or entry.kind != "func":
@@ -232,18 +231,17 @@ def _kernel(
             expected=f"{entry.address:#x}",
             got=f"{symbol.address + descriptor.entry_byte_offset:#x}",
         )
-    code = _bytes_at(sections, entry.address, entry.size)
-    if code is None:
-        raise BadInput(f'code of "{name}" lies in no section', location=location)
-    return Kernel(
-        name, descriptor, symbol.address, entry.address, code, metadata_by_symbol.get(symbol.name)
-    )
+    code = _bytes_at(sections, entry.address, entry.size, f'code of "{name}"', location)
+    metadata = metadata_by_symbol.get(symbol.name)
+    return Kernel(name, descriptor, symbol.address, entry.address, code, metadata)
 
 
-def _bytes_at(sections: tuple[Section, ...], address: int, size: int) -> bytes | None:
-    """Return ``size`` stored bytes at a loaded address, or None when no section holds them."""
+def _bytes_at(
+    sections: tuple[Section, ...], address: int, size: int, what: str, location: str
+) -> bytes:
+    """Return ``size`` stored bytes at a loaded address, which some section has to hold."""
     for section in sections:
         start = address - section.address
         if section.flags & 2 and section.data and 0 <= start <= len(section.data) - size:
             return section.data[start : start + size]
-    return None
+    raise BadInput(f"{what} lies in no section", location=location)

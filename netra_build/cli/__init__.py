@@ -1,17 +1,16 @@
 """The ``netra`` command line.
 
-Every command is its help, ``add_arguments(parser)`` and ``run(options)``, which returns the exit
-code. A module with one command has these at its top, one with several a ``Command`` for each.
-``main`` has the table of commands and imports one when it is used; errors are raised, and printed
-by ``main`` alone, with the exit code of their kind.
+A command is a function of the parsed options that returns the exit code; ``@command`` states its
+help and its options. ``main`` has the table of commands and imports one when it is used; errors are
+raised, and printed by ``main`` alone, with the exit code of their kind.
 
 In reading order:
 
 ``main``
     The table of commands, the parsing of a command line, errors to exit codes.
 ``options``
-    Options and messages that several commands share. It imports little, since the up-to-date check
-    of ``netra build`` runs before the rest of the package is imported.
+    What a command is, and options and messages that several share. It imports little, since the
+    up-to-date check of ``netra build`` runs before the rest of the package is imported.
 ``places``
     The library and the tool chain that those options lead to.
 ``build/``

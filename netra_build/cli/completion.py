@@ -7,14 +7,13 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from netra_build.cli.main import COMMANDS, load_command
-from netra_build.cli.options import Command, add_library_root
+from netra_build.cli.options import LIBRARY, Command, command, option
 from netra_build.cli.places import library_of
 from netra_build.core.errors import BadInput
 from netra_build.formats.catalogs.catalog import load_catalog
 from netra_build.formats.library import Library
 from netra_build.formats.vocabulary import TARGET
 
-HELP = "print a shell's completion script, or the names that it asks for"
 SHELLS = ("bash", "fish", "zsh")
 NAMES = ("recipes", "tactics", "profiles")
 NAMES_BY_DEST = {"tactic": "tactics", "profile": "profiles", "recipe": "recipes"}
@@ -57,14 +56,13 @@ complete -F _netra netra
 """
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the shell, or the kind of names."""
-    parser.add_argument("shell", nargs="?", choices=SHELLS, help="shell of the script")
-    parser.add_argument("--names", choices=NAMES, help="print these names of the library instead")
-    add_library_root(parser)
-
-
-def run(options: argparse.Namespace) -> int:
+@command(
+    "print a shell's completion script, or the names that it asks for",
+    option("shell", nargs="?", choices=SHELLS, help="shell of the script"),
+    option("--names", choices=NAMES, help="print these names of the library instead"),
+    LIBRARY,
+)
+def completion_command(options: argparse.Namespace) -> int:
     """Print the script, or one name a line."""
     if (options.shell is None) == (options.names is None):
         raise BadInput("name a shell, or --names and a kind", location="netra completion")
@@ -83,9 +81,9 @@ def completion_script(shell: str, commands: dict[str, Command]) -> str:
 
     parser = argparse.ArgumentParser(prog="netra")
     words = parser.add_subparsers()
-    for word, command in commands.items():
-        declared = words.add_parser(word, help=command.help, description=command.help)
-        command.add_arguments(declared)
+    for word, one in commands.items():
+        declared = words.add_parser(word, help=one.help, description=one.help)
+        one.add_arguments(declared)
         for action in declared._actions:
             if action.nargs != 0 and action.choices is None:
                 action.complete = _candidates(action)  # type: ignore[attr-defined]

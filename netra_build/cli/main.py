@@ -7,7 +7,7 @@ import importlib
 import sys
 import traceback
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from netra_build import __version__
 from netra_build.cli.options import Command
@@ -15,35 +15,35 @@ from netra_build.core.errors import EXIT_BAD_INPUT, EXIT_OUR_BUG, BadInput, Netr
 
 COMMANDS = {
     "build": "build.build",
-    "check": "prove.check:CHECK",
+    "check": "prove.check",
     "compile": "build.compile",
     "completion": "completion",
     "diff": "look.diff",
-    "explain": "look.inspect_engine:EXPLAIN",
+    "explain": "look.inspect_engine",
     "graph": "look.graph",
-    "inspect": "look.inspect_engine:INSPECT",
-    "list-tactics": "look.inspect_engine:LIST_TACTICS",
+    "inspect": "look.inspect_engine",
+    "list-tactics": "look.inspect_engine",
     "validate": "build.validate",
-    "verify": "prove.verify",
-    "evidence": "prove.evidence:EVIDENCE",
-    "golden": "prove.golden_accept",
+    "verify": "prove.release",
+    "evidence": "prove.golden",
+    "golden": "prove.golden",
     "mutate": "prove.mutate",
     "kernels": "author.kernels_table",
-    "new-tactic": "author.tactics:NEW_TACTIC",
-    "pin": "author.tactics:PIN",
-    "promote": "prove.evidence:PROMOTE",
-    "rebuild": "build.rebuild:REBUILD",
-    "recipe": "build.rebuild:RECIPE",
+    "new-tactic": "author.tactics",
+    "pin": "author.tactics",
+    "promote": "prove.golden",
+    "rebuild": "build.rebuild",
+    "recipe": "build.rebuild",
     "repack": "build.repack",
     "report": "look.report",
-    "reproduce": "prove.reproduce",
-    "simulate": "prove.check:SIMULATE",
+    "reproduce": "prove.release",
+    "simulate": "prove.check",
     "store": "store",
-    "why": "look.recorded:WHY",
+    "why": "look.recorded",
 }
-"""Command name to module below this folder, which is imported only when used.
+"""Command name to the module below this folder that defines it, imported only when used.
 
-A module of several commands gives the name of each.
+The command ``list-tactics`` is defined as ``list_tactics_command``.
 """
 
 
@@ -60,11 +60,8 @@ def load_command(word: str) -> Command:
         raise BadInput(
             f'unknown command "{word}"', location="netra", hint=nearest_hint(word, COMMANDS)
         )
-    place, _, name = COMMANDS[word].partition(":")
-    module: Any = importlib.import_module(f"netra_build.cli.{place}")
-    if not name:
-        return Command(module.HELP, module.add_arguments, module.run)
-    found: Command = getattr(module, name)
+    module = importlib.import_module(f"netra_build.cli.{COMMANDS[word]}")
+    found: Command = getattr(module, f"{word.replace('-', '_')}_command")
     return found
 
 

@@ -39,17 +39,6 @@ def library_of(
     return open_library(disk, explicit, (*first, Path.cwd(), PACKAGE_FOLDER))
 
 
-def toolchain_of(
-    options: argparse.Namespace, root: Path, input_trace: InputTrace | None = None
-) -> Toolchain:
-    """Return the tool chain that the options name, or that of this machine and a project.
-
-    The project is the one below ``root``. All files of the tool chain, and the paths that were
-    searched, are recorded in ``input_trace``.
-    """
-    return toolchain_at(options.toolchain, root, input_trace)
-
-
 def programs_of(options: argparse.Namespace) -> Toolchain:
     """Return the programs with which a command disassembles one code object.
 
@@ -61,7 +50,7 @@ def programs_of(options: argparse.Namespace) -> Toolchain:
 def toolchain_if_any(options: argparse.Namespace, root: Path) -> Toolchain | None:
     """Return the tool chain; None when none was named and none is found."""
     try:
-        return toolchain_of(options, root)
+        return toolchain_at(options.toolchain, root)
     except ToolchainFailed:
         if options.toolchain:
             raise
@@ -71,7 +60,10 @@ def toolchain_if_any(options: argparse.Namespace, root: Path) -> Toolchain | Non
 def toolchain_at(
     explicit: str | None, root: Path, input_trace: InputTrace | None = None
 ) -> Toolchain:
-    """Return the tool chain of a folder, or of this machine and the project below ``root``."""
+    """Return the tool chain of a folder, or of this machine and the project below ``root``.
+
+    All its files, and the paths that were searched, are recorded in ``input_trace``.
+    """
     from netra_build.asm.native.session import with_native_part
 
     local = root / ".toolchain"

@@ -27,13 +27,13 @@ from netra_build.build.cache.files import (
 )
 from netra_build.build.cache.ledger import FOLDERS, LEDGER, LOCK
 from netra_build.build.cache.store import Store, StorePlace, store_place
+from netra_build.cli.options import command, flag, option
 from netra_build.core.canonical_json import Json, canonical_text, parse_object
 from netra_build.core.digests import DIGEST, blake3_hex
 from netra_build.core.disk import MAX_FILE_BYTES
 from netra_build.core.errors import BadInput, DamagedStore
 from netra_build.core.texts import table_text
 
-HELP = "stat, verify or gc: what the store holds, whether it verifies, making room in it"
 COLUMNS = ("what", "files", "bytes")
 MOST_SHOWN = 20
 WHAT = {
@@ -48,18 +48,15 @@ FIRST_ENTRY_FORMAT = "netra-store-entry-1"
 """The document alone: all outputs were blobs."""
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the verb and the store."""
-    parser.add_argument("action", choices=sorted(ACTIONS), help="what is to be done")
-    parser.add_argument("--store", metavar="DIR", default="", help="instead of the user's own")
-    parser.add_argument("--json", action="store_true", help="print one JSON document")
-    parser.add_argument("--repair", action="store_true", help="verify: remove what is damaged")
-    parser.add_argument(
-        "--bytes", type=int, metavar="N", help="gc: keep at most so much (default: the bound)"
-    )
-
-
-def run(options: argparse.Namespace) -> int:
+@command(
+    "stat, verify or gc: what the store holds, whether it verifies, making room in it",
+    option("action", choices=("gc", "stat", "verify"), help="what is to be done"),
+    option("--store", metavar="DIR", default="", help="instead of the user's own"),
+    flag("--json", "print one JSON document"),
+    flag("--repair", "verify: remove what is damaged"),
+    option("--bytes", type=int, metavar="N", help="gc: keep at most so much (default: the bound)"),
+)
+def store_command(options: argparse.Namespace) -> int:
     """Run the verb; raise ``BadInput`` for an unusable store, ``DamagedStore`` for damage."""
     if options.repair and options.action != "verify":
         raise BadInput("--repair is for verify", location="netra store")
@@ -88,7 +85,7 @@ def _stat(store: Store, place: StorePlace, options: argparse.Namespace) -> int:
     rows = [(WHAT[name], len(found), sum(found)) for name, found in sizes.items()]
     used = sum(sum(sizes[name]) for name in FOLDERS)
     if options.json:
-        folders: dict[str, Json] = {
+        folders = {
             name: {"files": len(found), "occupied_bytes": sum(found)}
             for name, found in sizes.items()
         }

@@ -70,10 +70,12 @@ def upcoming(
 def _judged(verdict: Verdict, verdicts: Mapping[str, Verdict], freshness: Freshness) -> Verdict:
     """Return the verdict of the record of runs as what is known of the outputs changes it."""
     if _is_fresh(verdict, verdicts, freshness):
-        entry = _entry_of(verdict, freshness)
+        made = () if verdict.entry is None else verdict.entry.outputs.values()
+        # The last run counts unless it gave other bytes than are there.
+        is_theirs = all(freshness.file_digest(one.path) == one.digest for one in made)
         digests = {path: freshness.file_digest(path) or "" for path in verdict.outputs}
-        stays = replace(verdict, state=State.UP_TO_DATE, reasons=())
-        return replace(stays, entry=entry, digests=digests)
+        stays = replace(verdict, state=State.UP_TO_DATE, reasons=(), digests=digests)
+        return stays if is_theirs else replace(stays, entry=None)
     if verdict.state is State.UNKNOWN:
         return replace(verdict, state=State.WOULD_RUN)
     if verdict.state is State.UP_TO_DATE and not freshness.record.action_digest(verdict.outputs):
@@ -88,13 +90,6 @@ def _is_fresh(verdict: Verdict, verdicts: Mapping[str, Verdict], freshness: Fres
         return False
     decision = freshness.decision(verdict.action, verdict.inputs)
     return decision is not None and freshness.is_fresh(verdict.outputs, decision.digest)
-
-
-def _entry_of(verdict: Verdict, freshness: Freshness) -> Entry | None:
-    """Return the entry of the last run, unless it gave other bytes than are there."""
-    made = () if verdict.entry is None else verdict.entry.outputs.values()
-    is_theirs = all(freshness.file_digest(output.path) == output.digest for output in made)
-    return verdict.entry if is_theirs else None
 
 
 def _verdict(
@@ -159,7 +154,7 @@ class Shown:
     needs: tuple[int, ...]
     sources: tuple[str, ...]
     reasons: tuple[str, ...]
-    is_critical: bool
+    is_critical: bool = False
 
     def document(self) -> dict[str, Json]:
         """Return the action as JSON."""
@@ -204,59 +199,40 @@ def graph_view(name: str, verdicts: Iterable[Verdict]) -> GraphView:
     """Return the view of a graph; ``verdicts`` in graph order, repeated ones count once."""
     unique = list({verdict.outputs: verdict for verdict in verdicts}.values())
     number_by_path = {path: n for n, one in enumerate(unique) for path in one.outputs}
-    needs = [_needs(one, number_by_path) for one in unique]
-    durations = [_ms(one) for one in unique]
-    critical = _critical_path(needs, [ms or 0.0 for ms in durations])
-    shown = [
-        Shown(
-            number,
-            one.action.stage.label,
-            one.action.subject,
-            one.state,
-            durations[number],
-            _outputs(one),
-            needs[number],
-            _sources(one, number_by_path),
-            tuple(reason.text() for reason in one.reasons) if one.state in TO_COME else (),
-            number in critical,
-        )
-        for number, one in enumerate(unique)
-    ]
-    return GraphView(name, tuple(shown))
+    shown = [_shown(number, one, number_by_path) for number, one in enumerate(unique)]
+    critical = _critical_path(shown)
+    return GraphView(name, tuple(replace(o, is_critical=o.number in critical) for o in shown))
 
 
-def _needs(verdict: Verdict, number_by_path: Mapping[str, int]) -> tuple[int, ...]:
-    found = {number_by_path[path] for path in verdict.inputs if path in number_by_path}
-    return tuple(sorted(found))
-
-
-def _sources(verdict: Verdict, number_by_path: Mapping[str, int]) -> tuple[str, ...]:
-    pairs = zip(verdict.inputs, verdict.action.inputs, strict=True)
-    return tuple(place.name for path, (_, place) in pairs if path not in number_by_path)
-
-
-def _ms(verdict: Verdict) -> float | None:
-    entry = verdict.entry
-    return entry.runs[entry.last].ms if entry is not None else None
-
-
-def _outputs(verdict: Verdict) -> dict[str, str]:
-    entry = verdict.entry
+def _shown(number: int, verdict: Verdict, number_by_path: Mapping[str, int]) -> Shown:
+    entry, action = verdict.entry, verdict.action
+    inputs = zip(verdict.inputs, action.inputs, strict=True)
+    outputs = zip(verdict.outputs, action.outputs, strict=True)
     made = {o.path: o.digest for o in entry.outputs.values()} if entry else {}
     known = {path: shown_digest(digest) for path, digest in {**made, **verdict.digests}.items()}
-    pairs = zip(verdict.outputs, verdict.action.outputs, strict=True)
     unknown = NOT_MADE if verdict.state is State.MISSING else State.UNKNOWN.value
-    return {place.name: known.get(path, unknown) for path, (_, place) in pairs}
+    reasons = verdict.reasons if verdict.state in TO_COME else ()
+    return Shown(
+        number=number,
+        stage=action.stage.label,
+        subject=action.subject,
+        state=verdict.state,
+        ms=entry.runs[entry.last].ms if entry else None,
+        outputs={place.name: known.get(path, unknown) for path, (_, place) in outputs},
+        needs=tuple(sorted({number_by_path[p] for p in verdict.inputs if p in number_by_path})),
+        sources=tuple(place.name for path, (_, place) in inputs if path not in number_by_path),
+        reasons=tuple(reason.text() for reason in reasons),
+    )
 
 
-def _critical_path(needs: Sequence[tuple[int, ...]], durations: Sequence[float]) -> set[int]:
+def _critical_path(actions: Sequence[Shown]) -> set[int]:
     """Return the numbers of the chain with the greatest sum of durations."""
     total: list[float] = []
     before: list[int | None] = []
-    for number, needed in enumerate(needs):
-        best = max(needed, key=lambda one: total[one], default=None)
+    for one in actions:
+        best = max(one.needs, key=lambda number: total[number], default=None)
         before.append(best)
-        total.append(durations[number] + (total[best] if best is not None else 0.0))
+        total.append((one.ms or 0.0) + (total[best] if best is not None else 0.0))
     step = max(range(len(total)), key=lambda one: total[one], default=None)
     found: set[int] = set()
     while step is not None:

@@ -230,7 +230,12 @@ def asked_files(target: str, executions: Iterable[Execution], record: RunRecord)
     Raises ``BadInput`` with the nearest known name when nothing fits.
     """
     executions = tuple(executions)
-    made = _made(executions)
+    made = {
+        path: action
+        for execution in executions
+        for action in execution.graph.actions
+        for path in execution.folders.names(action.outputs)
+    }
     asked = str(PurePosixPath(target))
     known = {*made, *(path for line in record.lines() for path in line.outputs)}
     if asked in known:
@@ -260,17 +265,7 @@ def _refuse_source(target: str, executions: Iterable[Execution]) -> None:
         )
 
 
-def _made(executions: Iterable[Execution]) -> dict[str, Action]:
-    return {
-        path: action
-        for execution in executions
-        for action in execution.graph.actions
-        for path in execution.folders.names(action.outputs)
-    }
-
-
 def _words(executions: Iterable[Execution], made: Mapping[str, Action]) -> dict[str, set[str]]:
-    """Return the code objects by every name for them."""
     words: dict[str, set[str]] = {}
     for path, action in made.items():
         parts = PurePosixPath(path)

@@ -14,7 +14,7 @@ from netra_build.core.canonical_json import canonical_bytes
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput
 from netra_build.formats.library import open_library
-from netra_build.inspect.validate.engine import ValidationOptions, verify_engine
+from netra_build.inspect.validate.engine import verify_engine
 from netra_build.plan.documents import engine_files, with_engine_id
 
 HERE = Path(__file__).resolve().parents[1] / "data" / "conformance"
@@ -33,7 +33,7 @@ def message(engine: Path, **options: bool) -> str:
     """Validate and return the error's line with the engine's folder cut off."""
     library = open_library(RealDisk(), HERE / "library", ())
     with pytest.raises(BadInput) as caught:
-        verify_engine(engine, RealDisk(), library, ValidationOptions(**options))
+        verify_engine(engine, RealDisk(), library, **options)
     return caught.value.line().replace(f"{engine}/", "")
 
 
@@ -225,8 +225,7 @@ def test_the_engine_id_is_derived(engine):
 def test_without_the_library_ids_and_digests_still_count(engine):
     edit(engine, "explain.json", "/profile/priority", 31)
     library = open_library(RealDisk(), HERE / "library", ())
-    options = ValidationOptions(self_contained=True)
-    assert verify_engine(engine, RealDisk(), library, options).summary["valid"]
+    assert verify_engine(engine, RealDisk(), library, self_contained=True).summary["valid"]
     path = engine / f"generated/{CLAMP}.s"
     path.write_bytes(path.read_bytes() + b"\n")
     assert "has another digest" in message(engine, self_contained=True)

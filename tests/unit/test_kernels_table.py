@@ -26,7 +26,7 @@ from netra_build.cli.author.kernel_minimums import (
     least,
     matrix_work,
 )
-from netra_build.cli.author.kernels_table import line_counts, ratio_text, table
+from netra_build.cli.author.kernels_table import line_counts, ratio_text
 from netra_build.core.errors import BadInput
 
 MFMA = "v_mfma_f32_16x16x128_f8f6f4 v[0:3], v[8:15], v[16:23], v[0:3]"
@@ -223,10 +223,6 @@ def test_a_ratio_is_rounded_up():
     assert ratio_text(Fraction(1)) == "1.00"
     assert ratio_text(Fraction(1201, 1000)) == "1.21"
     assert ratio_text(Fraction(8, 5)) == "1.60"
-
-
-def test_a_table_has_a_row_for_each_line():
-    assert table(("a", "b"), [(1, "x")]) == "\n| a | b |\n|---|---|\n| 1 | x |\n"
 
 
 def test_comments_and_blanks_are_no_code():

@@ -10,10 +10,9 @@ from report_samples import CHECKS, EQUIVALENCE, NUMERICS, OTHER_SHA256, UP_SCORE
 from netra_build.checkasm.mutate.document import KernelScore, Record
 from netra_build.checkasm.mutate.mutant import CHECKS as CHECKS_OF_MUTANTS
 from netra_build.core.errors import BadInput
-from netra_build.inspect.report.facts import OPEN, PROVEN, REFUTED, Claim, SealFacts
+from netra_build.inspect.report.facts import OPEN, PROVEN, REFUTED, Claim, SealFacts, verdict_of
 from netra_build.inspect.report.page import read_scores
 from netra_build.inspect.report.read_product import read_facts
-from netra_build.inspect.report.verdict import verdict_of
 
 OTHER = Claim(REFUTED, "of other code", "The report speaks of another .text than this one.")
 NOT_BUILT = Claim(OPEN, "not built", "The code object is not here.")
@@ -28,13 +27,15 @@ def facts_with(**changed: Any):
 def test_kernels_are_read_from_the_code_object_and_its_listing():
     (code,) = read_facts(sealed(documents()), "here").objects
     first, second = code.kernels
-    assert (first.symbol, first.vgprs, first.sgprs, first.lds_bytes) == (
+    data = first.metadata
+    assert (first.symbol, first.code_bytes, data.vgpr_count, data.sgpr_count) == (
         "sample_first",
+        40,
         20,
         22,
-        512,
     )
-    assert (first.kernarg_bytes, first.work_items, first.code_bytes) == (24, 256, 40)
+    assert (data.group_segment_fixed_size, data.kernarg_segment_size) == (512, 24)
+    assert data.max_flat_workgroup_size == 256
     assert {name: n for name, n in first.mix.items() if n} == {
         "SMEM": 1,
         "VALU": 1,
@@ -44,7 +45,9 @@ def test_kernels_are_read_from_the_code_object_and_its_listing():
         "MFMA": 1,
     }
     assert (first.waves, first.limit) == (8, "")
-    assert (second.vgprs, second.private_bytes, second.waves, second.limit) == (100, 16, 4, "VGPRs")
+    data = second.metadata
+    assert (data.vgpr_count, data.private_segment_fixed_size) == (100, 16)
+    assert (second.waves, second.limit) == (4, "VGPRs")
     assert (second.instructions, second.label) == (2, "down/wide")
     assert code.templates == ("generated/includes/leaf.inc", "generated/includes/common.inc")
     assert code.goldens == ("generated/golden/two.s",)

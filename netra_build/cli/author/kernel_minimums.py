@@ -8,7 +8,8 @@ prints the text and computes its value.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping
+import operator
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -20,6 +21,11 @@ F8F6F4 = "v_mfma_f32_16x16x128_f8f6f4"
 FP8_K32 = "v_mfma_f32_16x16x32_fp8_fp8"
 BF16_K32 = "v_mfma_f32_16x16x32_bf16"
 BF16_K16 = "v_mfma_f32_16x16x16_bf16"
+OPERATORS: Mapping[type, Callable[[Fraction, Fraction], Fraction]] = {
+    ast.Add: operator.add,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+}
 
 
 @dataclass(frozen=True)
@@ -54,9 +60,7 @@ def _extend(heads: int, dimensions: int, waves: int, reason: str) -> Shape:
     return Shape(
         text=f"{heads} query heads of one KV head, 4096 prefix keys, 16 new tokens",
         products=(
-            Product(
-                "S of 64 keys", F8F6F4, f"{heads} * 64/16 * {d}/128", waves, passes=64, is_loop=True
-            ),
+            Product("S of 64 keys", F8F6F4, f"{heads} * 64/16 * {d}/128", waves, 64, is_loop=True),
             Product(
                 "P V of 64 keys", FP8_K32, f"{heads} * {d}/16 * 64/32", waves, 64, is_loop=True
             ),
@@ -103,15 +107,7 @@ SHAPE_BY_TACTIC: Mapping[str, Shape] = {
     ),
     "gdn_h_m8192_bv16_varlen": Shape(
         "16 rows of V of one head, one chunk of 64 tokens",
-        (
-            Product(
-                "w H and xs k",
-                BF16_K32,
-                "64/16 * 128/32 + 128/16 * 64/32",
-                4,
-                is_loop=True,
-            ),
-        ),
+        (Product("w H and xs k", BF16_K32, "64/16 * 128/32 + 128/16 * 64/32", 4, is_loop=True),),
     ),
 }
 
@@ -169,12 +165,6 @@ def _words(items: Iterable[tuple[str, bool]]) -> str:
 def _evaluate(node: ast.expr) -> Fraction:
     if isinstance(node, ast.Constant) and isinstance(node.value, int):
         return Fraction(node.value)
-    if isinstance(node, ast.BinOp):
-        left, right = _evaluate(node.left), _evaluate(node.right)
-        if isinstance(node.op, ast.Add):
-            return left + right
-        if isinstance(node.op, ast.Mult):
-            return left * right
-        if isinstance(node.op, ast.Div):
-            return left / right
+    if isinstance(node, ast.BinOp) and type(node.op) in OPERATORS:
+        return OPERATORS[type(node.op)](_evaluate(node.left), _evaluate(node.right))
     raise ValueError("a formula holds whole numbers, +, * and / alone")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 from netra_build.asm.objects.code_object import kernel_and_metadata, read_code_object
 from netra_build.asm.objects.listings import Disassembly, parse_disassembly
@@ -26,8 +27,8 @@ from netra_build.checkasm.hazards.kernel_statistics import (
     wide_share,
 )
 from netra_build.cli.author.kernel_minimums import SHAPE_BY_TACTIC, MatrixWork, matrix_work
-from netra_build.cli.options import add_library_root, add_toolchain
-from netra_build.cli.places import library_of, toolchain_of
+from netra_build.cli.options import LIBRARY, TOOLCHAIN, command, flag
+from netra_build.cli.places import library_of, toolchain_at
 from netra_build.core.texts import texts_in
 from netra_build.formats.catalogs.catalog import load_catalog
 from netra_build.formats.golden import GoldenSource, evidence_of, golden_sources
@@ -37,13 +38,8 @@ from netra_build.plan.instances import tactic_id
 from netra_build.plan.library_units import tactic_units
 from netra_build.plan.units import Unit
 
-HELP = "print the static resource table of every kernel, or write it to docs/kernels.md"
 DOCUMENT = "docs/kernels.md"
 TEMPLATES = f"kernels/{TARGET}/templates"
-_SIZES = ("VGPR", "AGPR", "SGPR", "LDS", "work-items")
-_RESOURCES = ("kernel", *_SIZES, "waves", "maturity", "evidence")
-_INSTRUCTIONS = ("kernel", "all", *MIX, "16-byte share", "narrow")
-_MATRICES = ("kernel", "shape", "issued", "least", "ratio", "why")
 
 
 @dataclass(frozen=True)
@@ -63,18 +59,33 @@ class KernelFacts:
         """Tactic and variant."""
         return self.golden.label
 
+    @property
+    def waves(self) -> str:
+        """How many waves a SIMD can hold, and what limits them."""
+        data, lds = self.metadata, self.metadata.group_segment_fixed_size
+        waves, limit = waves_per_simd(data.vgpr_count, data.sgpr_count, lds, self.work_items)
+        return f"{waves} ({limit})" if limit else str(waves)
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add ``--write``."""
-    parser.add_argument("--write", action="store_true", help=f"write {DOCUMENT} instead")
-    add_library_root(parser)
-    add_toolchain(parser)
+    @property
+    def counts(self) -> tuple[object, ...]:
+        """Instructions in all and of each kind, the share of wide transfers, and narrow ones."""
+        code = code_of(self.listing)
+        moved = transfers(code)
+        share = wide_share(moved)
+        shown = "-" if share is None else f"{round(100 * share)} %"
+        return (len(code), *instruction_mix(code).values(), shown, len(narrow_runs(moved)))
 
 
-def run(options: argparse.Namespace) -> int:
+@command(
+    "print the static resource table of every kernel, or write it to docs/kernels.md",
+    flag("--write", f"write {DOCUMENT} instead"),
+    LIBRARY,
+    TOOLCHAIN,
+)
+def kernels_command(options: argparse.Namespace) -> int:
     """Build every specialization in a temporary folder, and print or write the table."""
     library = library_of(options)
-    text = kernels_text(library, toolchain_of(options, library.root))
+    text = kernels_text(library, toolchain_at(options.toolchain, library.root))
     if options.write:
         library.disk.write_bytes(library.root / DOCUMENT, text.encode())
         print(f"{DOCUMENT} written")
@@ -87,12 +98,13 @@ def kernels_text(library: Library, tools: Toolchain) -> str:
     """Return the document; ``BadInput`` when a matrix instruction has no formula."""
     facts = kernel_facts(library, tools)
     texts = texts_in(Path(__file__).parent)
+    texts.filters |= {"ratio": ratio_text}
     return texts.get_template("kernels.md").render(
-        resources=table(_RESOURCES, map(_resource_row, facts)),
-        instructions=table(_INSTRUCTIONS, map(_mix_row, facts)),
-        matrices=table(_MATRICES, _matrix_rows(facts)),
-        formulas=_formulas(facts),
-        templates=_templates(library),
+        facts=facts,
+        mix=MIX,
+        worked=[item for item in facts if item.work is not None],
+        shapes=SHAPE_BY_TACTIC,
+        **_templates(library),
     )
 
 
@@ -121,68 +133,21 @@ def _facts(library: Library, unit: Unit, files: Mapping[str, bytes]) -> KernelFa
         raise ValueError(f"{unit.name} has no golden source")
     code = read_code_object(files[unit.hsaco.name], unit.name)
     _, metadata = kernel_and_metadata(code, member.symbol, unit.name)
-    listing = parse_disassembly(files[unit.metadata(".dis").name].decode(), unit.name)
-    return KernelFacts(
-        golden=golden,
-        maturity=member.instance.tactic.maturity,
-        evidence=_evidence(library, golden),
-        metadata=metadata,
-        work_items=member.threads,
-        listing=listing,
-        work=matrix_work(listing, SHAPE_BY_TACTIC.get(golden.tactic), golden.label),
-    )
-
-
-def _evidence(library: Library, golden: GoldenSource) -> str:
     found = []
     for record in evidence_of(library, golden):
         is_ours = record.text_sha256 == golden.digests["text_sha256"]
         what = f"{record.launches} launches" if is_ours else "of another .text"
         found.append(f"{record.scope}, {what}")
-    return "; ".join(found) or "none"
-
-
-def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Return a Markdown table."""
-    lines = ["", f"| {' | '.join(columns)} |", "|---" * len(columns) + "|"]
-    lines += [f"| {' | '.join(str(cell) for cell in row)} |" for row in rows]
-    return "\n".join([*lines, ""])
-
-
-def _resource_row(facts: KernelFacts) -> Sequence[object]:
-    data = facts.metadata
-    lds = data.group_segment_fixed_size
-    waves, limit = waves_per_simd(data.vgpr_count, data.sgpr_count, lds, facts.work_items)
-    return (
-        f"`{facts.label}`",
-        data.vgpr_count,
-        data.agpr_count or 0,
-        data.sgpr_count,
-        lds,
-        facts.work_items,
-        f"{waves} ({limit})" if limit else waves,
-        facts.maturity,
-        facts.evidence,
+    listing = parse_disassembly(files[unit.metadata(".dis").name].decode(), unit.name)
+    return KernelFacts(
+        golden=golden,
+        maturity=member.instance.tactic.maturity,
+        evidence="; ".join(found) or "none",
+        metadata=metadata,
+        work_items=member.threads,
+        listing=listing,
+        work=matrix_work(listing, SHAPE_BY_TACTIC.get(golden.tactic), golden.label),
     )
-
-
-def _mix_row(facts: KernelFacts) -> Sequence[object]:
-    code = code_of(facts.listing)
-    mix = instruction_mix(code)
-    moved = transfers(code)
-    share = wide_share(moved)
-    shown = "-" if share is None else f"{round(100 * share)} %"
-    counts = [mix[column] for column in MIX]
-    return (f"`{facts.label}`", len(code), *counts, shown, len(narrow_runs(moved)))
-
-
-def _matrix_rows(facts: Iterable[KernelFacts]) -> Iterable[Sequence[object]]:
-    for item in facts:
-        if item.work is not None:
-            shape = SHAPE_BY_TACTIC[item.golden.tactic]
-            ratio = ratio_text(item.work.ratio)
-            work = item.work
-            yield f"`{item.label}`", shape.text, work.issued, work.least, ratio, shape.reason
 
 
 def ratio_text(ratio: Fraction) -> str:
@@ -191,23 +156,8 @@ def ratio_text(ratio: Fraction) -> str:
     return f"{hundredths // 100}.{hundredths % 100:02}"
 
 
-def _formulas(facts: Iterable[KernelFacts]) -> str:
-    tactics = sorted({item.golden.tactic for item in facts if item.work is not None})
-    rows = [
-        (
-            f"`{tactic}`",
-            product.what,
-            f"`{product.mnemonic}`",
-            f"`{product.formula}`",
-            product.passes,
-        )
-        for tactic in tactics
-        for product in SHAPE_BY_TACTIC[tactic].products
-    ]
-    return table(("tactic", "product", "instruction", "least of one pass", "passes"), rows)
-
-
-def _templates(library: Library) -> str:
+def _templates(library: Library) -> dict[str, Any]:
+    """Return a row for each template, and the median and the greatest length of a tactic's."""
     folder = library.root / TEMPLATES
     names = [
         path.relative_to(folder).as_posix() for path in library.disk.files_under(folder, ".inc")
@@ -219,11 +169,13 @@ def _templates(library: Library) -> str:
         leaf = leaves.get(f"{TEMPLATES}/{name}")
         files = [file.removeprefix(f"{TEMPLATES}/") for file, _ in leaf.closure] if leaf else []
         family = [counts[file][0] for file in files if file.split("/")[0] == name.split("/")[0]]
-        rows.append((f"`{name}`", lines, code, sum(family) or ""))
+        rows.append((name, lines, code, sum(family) or ""))
     lengths = [counts[name.removeprefix(f"{TEMPLATES}/")][0] for name in leaves]
-    middle, longest = median(lengths or [0]), max(lengths, default=0)
-    said = f"Templates of tactics: median {middle:g} lines, longest {longest}."
-    return f"{table(('file', 'lines', 'code', 'with family'), rows)}\n{said}\n"
+    return {
+        "templates": rows,
+        "middle": f"{median(lengths or [0]):g}",
+        "longest": max(lengths, default=0),
+    }
 
 
 def line_counts(text: str) -> tuple[int, int]:

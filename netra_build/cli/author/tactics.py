@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from netra_build.asm.source.closure import include_closure
-from netra_build.asm.tools.toolchain import Toolchain
 from netra_build.authoring.skeleton import (
     DEFAULT_ARGUMENTS,
     Skeleton,
@@ -17,9 +16,9 @@ from netra_build.authoring.skeleton import (
     skeleton_files,
 )
 from netra_build.checkasm.numerics.statement_source import FOLDER as STATEMENTS
-from netra_build.cli.options import Command, add_library_root, add_toolchain
-from netra_build.cli.places import library_of, toolchain_of
-from netra_build.cli.prove.golden_accept import assembled_golden
+from netra_build.cli.options import LIBRARY, TOOLCHAIN, command, flag, option
+from netra_build.cli.places import library_of, toolchain_at
+from netra_build.cli.prove.golden import assembled_golden
 from netra_build.core.canonical_json import pretty_bytes
 from netra_build.core.digests import sha256_hex
 from netra_build.core.disk import confined_path
@@ -34,33 +33,37 @@ REASON = "laid out by netra new-tactic"
 NO_EVIDENCE = {"evidence_root": "evidence/none", "lock_name": "none", "lock_sha256": "0" * 64}
 
 
-def _add_new_tactic_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the names and the kernargs."""
-    parser.add_argument("family", help="dotted, as moe.silu_quant; the first word is its folder")
-    parser.add_argument("name", help="tactic id, without target")
-    parser.add_argument("--operation", metavar="OP", help="operation it serves; default: NAME")
-    parser.add_argument(
+@command(
+    "FAMILY NAME: lay out a new tactic, which builds and passes, in a checkout of the project",
+    option("family", help="dotted, as moe.silu_quant; the first word is its folder"),
+    option("name", help="tactic id, without target"),
+    option("--operation", metavar="OP", help="operation it serves; default: NAME"),
+    option(
         "--arguments",
         nargs="+",
         default=[],
         metavar="NAME:ACCESS",
         help="kernargs in order; ACCESS is read, write, read_write (arrays), u32 or f32; "
         f"default: {' '.join(DEFAULT_ARGUMENTS)}",
-    )
-    add_library_root(parser)
-    add_toolchain(parser)
-
-
-def _run_new_tactic(options: argparse.Namespace) -> int:
+    ),
+    LIBRARY,
+    TOOLCHAIN,
+)
+def new_tactic_command(options: argparse.Namespace) -> int:
     """Write all files or none, print their names and the next step."""
     plan = plan_skeleton(options.family, options.name, options.operation, options.arguments)
     library = library_of(options)
     _refuse_known(library, plan)
     files = skeleton_files(plan)
     files[plan.abi] = pretty_bytes(abi_record(plan))
-    golden = _golden_record(plan, files, toolchain_of(options, library.root))
+    source, tools = f"{plan.golden_folder}/kernel.s", toolchain_at(options.toolchain, library.root)
+    symbol, digests = assembled_golden(files[source], source, tools)
+    golden = GoldenSource(plan.name, "", plan.golden_folder, symbol, {}, digests, (REASON,))
     files[golden.expect] = pretty_bytes(golden.document())
-    _refuse_existing(library, files)
+    for name in files:
+        path = confined_path(library.root, name, library.location(name))
+        if library.disk.is_file(path) or library.disk.is_folder(path):
+            raise BadInput("file exists", location=library.location(name))
     files[plan.catalog] = pretty_bytes(_catalog(library, plan, files))
     _write_all(library, files)
     for name in files:
@@ -82,20 +85,6 @@ def _refuse_known(library: Library, plan: Skeleton) -> None:
         for entry in entries if isinstance(entries, list) else []:
             if isinstance(entry, dict) and entry.get("id") == plan.name:
                 raise BadInput(f'tactic "{plan.name}" exists', location=library.location(name))
-
-
-def _refuse_existing(library: Library, files: Mapping[str, bytes]) -> None:
-    for name in files:
-        path = confined_path(library.root, name, library.location(name))
-        if library.disk.is_file(path) or library.disk.is_folder(path):
-            raise BadInput("file exists", location=library.location(name))
-
-
-def _golden_record(plan: Skeleton, files: Mapping[str, bytes], tools: Toolchain) -> GoldenSource:
-    """Assemble the golden source and return its record, as ``netra golden accept`` does."""
-    name = f"{plan.golden_folder}/kernel.s"
-    symbol, digests = assembled_golden(files[name], name, tools)
-    return GoldenSource(plan.name, "", plan.golden_folder, symbol, {}, digests, (REASON,))
 
 
 def _catalog(library: Library, plan: Skeleton, files: Mapping[str, bytes]) -> dict[str, Any]:
@@ -151,15 +140,12 @@ def _write_all(library: Library, files: Mapping[str, bytes]) -> None:
 Row = tuple[str, str, str, str]
 
 
-def _add_pin_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add ``--check``."""
-    parser.add_argument(
-        "--check", action="store_true", help="write nothing; exit 1 if a pin is stale"
-    )
-    add_library_root(parser)
-
-
-def _run_pin(options: argparse.Namespace) -> int:
+@command(
+    "rewrite the pinned digests of the tactic catalogs and show old and new",
+    flag("--check", "write nothing; exit 1 if a pin is stale"),
+    LIBRARY,
+)
+def pin_command(options: argparse.Namespace) -> int:
     """Write what changed, all catalogs or none, and print a table of it."""
     library = library_of(options)
     rows: list[Row] = []
@@ -199,15 +185,3 @@ def pin_catalog(library: Library, name: str, document: dict[str, Any]) -> list[R
                 rows.append((entry.text("id"), key, str(old)[:16], value[:16]))
                 entry.value[key] = value
     return rows
-
-
-NEW_TACTIC = Command(
-    "FAMILY NAME: lay out a new tactic, which builds and passes, in a checkout of the project",
-    _add_new_tactic_arguments,
-    _run_new_tactic,
-)
-PIN = Command(
-    "rewrite the pinned digests of the tactic catalogs and show old and new",
-    _add_pin_arguments,
-    _run_pin,
-)

@@ -12,18 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from netra_build.build.freshness import up_to_date
-from netra_build.cli.options import add_recipe, wait_for_build
-
-HELP = "build the code objects of an engine directory, or the product of a recipe"
+from netra_build.cli.options import RECIPE, command, wait_for_build
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the recipe's options; an engine directory uses only those for paths."""
-    add_recipe(parser)
-
-
-def run(options: argparse.Namespace) -> int:
-    """Report that there is nothing to do, or build."""
+@command("build the code objects of an engine directory, or the product of a recipe", *RECIPE)
+def build_command(options: argparse.Namespace) -> int:
+    """Report that there is nothing to do, or build; a directory uses only options for paths."""
     request = request_of(options)
     roots = [options.library_root] if options.library_root else [*_around(Path.cwd())]
     for build in up_to_date.builds_in(roots):

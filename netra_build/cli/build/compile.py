@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 
-from netra_build.cli.options import add_library_root, say_kept
+from netra_build.cli.options import LIBRARY_AROUND, at_path, command, flag, option, say_kept
 from netra_build.cli.places import library_of, refuse_other_target
 from netra_build.core.canonical_json import canonical_text, parse_object
 from netra_build.core.disk import RealDisk
@@ -19,36 +18,25 @@ from netra_build.plan.documents import engine_files
 from netra_build.plan.golden import read_golden, with_golden
 from netra_build.plan.plan import PlanOptions, plan_engine
 
-HELP = "turn a model description and a profile into an engine directory"
-
 OWN_FOLDERS = ("generated/", "hsaco/", "metadata/")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    parser.add_argument("--model", type=Path, required=True, help="model description (JSON)")
-    parser.add_argument("--target", required=True, help=f'only "{TARGET}"')
-    parser.add_argument("--profile", required=True, help="name of a shape profile")
-    parser.add_argument("--output", type=Path, required=True, help="engine directory to write")
-    parser.add_argument("--checkpoint-hash", help="SHA-256 of the checkpoint, recorded")
-    parser.add_argument("--golden-artifact-root", type=Path, help="folder of golden code objects")
-    parser.add_argument(
-        "--allow-experimental", action="store_true", help="let experiments be selected"
-    )
-    parser.add_argument(
-        "--placement", choices=PLACEMENTS, default="first_use", help="how buffers are placed"
-    )
-    parser.add_argument(
-        "--strict", action="store_true", help="refuse what the published compiler lets through"
-    )
-    parser.add_argument(
-        "--replace", action="store_true", help="remove the sources of another model's engine too"
-    )
-    add_library_root(parser, "else searched around the input")
-
-
+@command(
+    "turn a model description and a profile into an engine directory",
+    at_path("--model", "model description (JSON)", required=True),
+    option("--target", required=True, help=f'only "{TARGET}"'),
+    option("--profile", required=True, help="name of a shape profile"),
+    at_path("--output", "engine directory to write", required=True),
+    option("--checkpoint-hash", help="SHA-256 of the checkpoint, recorded"),
+    at_path("--golden-artifact-root", "folder of golden code objects"),
+    flag("--allow-experimental", "let experiments be selected"),
+    option("--placement", choices=PLACEMENTS, default="first_use", help="how buffers are placed"),
+    flag("--strict", "refuse what the published compiler lets through"),
+    flag("--replace", "remove the sources of another model's engine too"),
+    LIBRARY_AROUND,
+)
 @collector_paused()
-def run(options: argparse.Namespace) -> int:
+def compile_command(options: argparse.Namespace) -> int:
     """Compile and print the engine's id as one JSON line."""
     refuse_other_target(options)
     disk, root = RealDisk(), options.golden_artifact_root

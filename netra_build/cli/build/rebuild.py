@@ -19,8 +19,8 @@ from netra_build.build.graph.product import refuse_unfinished
 from netra_build.build.run.execution import Execution, Folders
 from netra_build.build.run.executor import built_files, run_graph
 from netra_build.cli.build.validate import build_engine, refuse_sealed
-from netra_build.cli.options import Command, add_recipe, add_toolchain, wait_for_build
-from netra_build.cli.places import library_of, toolchain_of
+from netra_build.cli.options import RECIPE, TOOLCHAIN, at_path, command, flag, wait_for_build
+from netra_build.cli.places import library_of, toolchain_at
 from netra_build.core.canonical_json import canonical_text, parse_object
 from netra_build.core.disk import RealDisk, sealed_folder
 from netra_build.core.errors import BadInput, NetraError
@@ -51,7 +51,8 @@ class Rebuilt:
         return f"{graph.name}: {len(graph.actions)} actions, product in {self.out}"
 
 
-def _run_rebuild(options: argparse.Namespace) -> int:
+@command("build a product from nothing, every stage once, without SCons", *RECIPE)
+def rebuild_command(options: argparse.Namespace) -> int:
     """Build the product of a recipe."""
     print(rebuild(options, library_of(options)).line())
     return 0
@@ -66,7 +67,7 @@ def rebuild(
     """
     graph, kind = _graph(options, library)
     out = Path(normpath(options.out) if options.out else library.root / "build" / kind / graph.name)
-    tools = toolchain_of(options, library.root, input_trace)
+    tools = toolchain_at(options.toolchain, library.root, input_trace)
     wait_for_build(f"{library.root}/build")
     with sealed_folder() as work:
         paths = {
@@ -106,27 +107,20 @@ def _graph(options: argparse.Namespace, library: Library) -> tuple[Graph, str]:
 OWN_SUFFIXES = (".o", ".hsaco", ".dis", ".metadata", ".text")
 
 
-def _add_recipe_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    parser.add_argument("--repo-root", type=Path, required=True, help="kernel library root")
-    parser.add_argument(
-        "--deployment", type=Path, required=True, help="recipe, relative to the root"
-    )
-    parser.add_argument("--output", type=Path, required=True, help="folder to write")
-    parser.add_argument(
-        "--allow-unlocked-experiments",
-        action="store_true",
-        help="build experiments whose lock is 64 zeros",
-    )
-    add_toolchain(parser)
-
-
-def _run_recipe(options: argparse.Namespace) -> int:
+@command(
+    "build the code objects of a deployment recipe and compare them with their locks",
+    at_path("--repo-root", "kernel library root", required=True),
+    at_path("--deployment", "recipe, relative to the root", required=True),
+    at_path("--output", "folder to write", required=True),
+    flag("--allow-unlocked-experiments", "build experiments whose lock is 64 zeros"),
+    TOOLCHAIN,
+)
+def recipe_command(options: argparse.Namespace) -> int:
     """Build all artifacts, or none, and print their count as one JSON line."""
     library = open_library(RealDisk(), options.repo_root, ())
     path = str(options.repo_root / options.deployment)
     graph = objects_graph(library, path, allow_unlocked=options.allow_unlocked_experiments)
-    files = built_files(graph, library.root, toolchain_of(options, library.root))
+    files = built_files(graph, library.root, toolchain_at(options.toolchain, library.root))
     publish_folder(options.output, files, ("generated",), is_recipe_file)
     count = parse_object(files[RESULT_NAME], RESULT_NAME)["artifact_count"]
     result = {"output": str(options.output), "artifacts": count}
@@ -157,7 +151,7 @@ def build_fully(options: argparse.Namespace, request: Mapping[str, Any]) -> int:
     library = library_of(options)
     result = verify_engine(folder, RealDisk(), library).summary
     engine = EngineFolder(folder, RealDisk())
-    result["built"] = build_engine(engine, lambda: toolchain_of(options, library.root))
+    result["built"] = build_engine(engine, lambda: toolchain_at(options.toolchain, library.root))
     print(canonical_text(result), end="")
     return 0
 
@@ -199,15 +193,3 @@ def _remember(
         write_manifest(RealDisk(), build, request, finished)
     except NetraError:
         return  # a disk that is full or read-only: the next run builds again
-
-
-REBUILD = Command(
-    "build a product from nothing, every stage once, without SCons",
-    add_recipe,
-    _run_rebuild,
-)
-RECIPE = Command(
-    "build the code objects of a deployment recipe and compare them with their locks",
-    _add_recipe_arguments,
-    _run_recipe,
-)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
+from netra_build.cli.options import at_path, command, either, flag, option
 from netra_build.core.canonical_json import Json, canonical_text, parse_strict
 from netra_build.core.disk import RealDisk, write_pieces
 from netra_build.core.errors import BadInput
@@ -22,46 +23,51 @@ from netra_build.tensors.tensor_file import (
     tensor_file_pieces,
 )
 
-HELP = "lay out checkpoint tensors as the kernels of an engine read them"
+
+def _natural(text: str) -> int:
+    value = int(text) if text.isascii() and text.isdigit() and len(text) <= 18 else 0
+    if value < 1:
+        raise argparse.ArgumentTypeError(f'"{text[:80]}" is no number from 1 on')
+    return value
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options of both forms."""
-    what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("--plan", type=Path, metavar="FILE", help="layout plan (JSON)")
-    what.add_argument(
-        "--engine", type=Path, metavar="DIR", help="engine directory: its plan, held to its graph"
-    )
-    what.add_argument(
-        "--transform", choices=sorted(TRANSFORMS), help="one transform of a file of bare bytes"
-    )
-    parser.add_argument(
+@command(
+    "lay out checkpoint tensors as the kernels of an engine read them",
+    either(
+        at_path("--plan", "layout plan (JSON)", metavar="FILE"),
+        at_path("--engine", "engine directory: its plan, held to its graph", metavar="DIR"),
+        option(
+            "--transform",
+            choices=sorted(TRANSFORMS),
+            help="one transform of a file of bare bytes",
+        ),
+        required=True,
+    ),
+    at_path(
         "--input",
-        type=Path,
+        "safetensors file (repeatable), or bare bytes with --transform",
         metavar="FILE",
         action="append",
         required=True,
-        help="safetensors file (repeatable), or bare bytes with --transform",
-    )
-    parser.add_argument("--output", type=Path, metavar="FILE", required=True, help="file to write")
-    parser.add_argument("--rows", type=_natural, metavar="N", help="rows of the bare bytes")
-    parser.add_argument("--columns", type=_natural, metavar="N", help="columns of the bare bytes")
-    parser.add_argument(
+    ),
+    at_path("--output", "file to write", metavar="FILE", required=True),
+    option("--rows", type=_natural, metavar="N", help="rows of the bare bytes"),
+    option("--columns", type=_natural, metavar="N", help="columns of the bare bytes"),
+    option(
         "--experts", type=_natural, metavar="N", help="matrices one behind the other; default: 1"
-    )
-    parser.add_argument("--json", action="store_true", help="print what was written as JSON")
-
-
-def run(options: argparse.Namespace) -> int:
+    ),
+    flag("--json", "print what was written as JSON"),
+)
+def repack_command(options: argparse.Namespace) -> int:
     """Write the laid-out file, whole or not at all, and print what is in it."""
     for path in options.input:
         if is_same_file(path, options.output):
             raise BadInput("output is also an input", location=str(options.output))
     if options.transform is not None:
         return _run_bare(options)
-    for option in ("rows", "columns", "experts"):
-        if getattr(options, option) is not None:
-            raise BadInput(f"--{option} needs --transform", location="netra repack")
+    for name in ("rows", "columns", "experts"):
+        if getattr(options, name) is not None:
+            raise BadInput(f"--{name} needs --transform", location="netra repack")
     bindings, shapes = _plan(options)
     with ExitStack() as stack:
         stored: dict[str, StoredTensor] = {}
@@ -77,7 +83,6 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _plan(options: argparse.Namespace) -> tuple[Sequence[Json], Shapes | None]:
-    """Return the bindings, and the graph's shapes when an engine is named."""
     folder: Path | None = options.engine
     path = options.plan if folder is None else folder / "layout_plan.json"
     bindings = read_layout_plan(_document(path), str(path))
@@ -96,9 +101,9 @@ def _run_bare(options: argparse.Namespace) -> int:
     """Transform one file that has no header; rows and columns are those before the transform."""
     if len(options.input) != 1:
         raise BadInput("--transform takes one --input", location="netra repack")
-    for option in ("rows", "columns"):
-        if getattr(options, option) is None:
-            raise BadInput(f"--transform needs --{option}", location="netra repack")
+    for name in ("rows", "columns"):
+        if getattr(options, name) is None:
+            raise BadInput(f"--transform needs --{name}", location="netra repack")
     transform = TRANSFORMS[options.transform]
     matrix = Matrix(options.rows, options.columns, transform.item_bytes, options.experts or 1)
     with file_source(options.input[0]) as source:
@@ -145,10 +150,3 @@ def _report(options: argparse.Namespace, laid_out: Sequence[LaidOut], size: int)
     ]
     print(table_text(("tensor", "dtype", "shape", "steps", "from"), rows))
     print(f"{options.output}: {len(laid_out)} tensors, {size} bytes")
-
-
-def _natural(text: str) -> int:
-    value = int(text) if text.isascii() and text.isdigit() and len(text) <= 18 else 0
-    if value < 1:
-        raise argparse.ArgumentTypeError(f'"{text[:80]}" is no number from 1 on')
-    return value

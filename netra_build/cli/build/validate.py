@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 
 from netra_build.asm.objects.code_object import read_code_object
 from netra_build.asm.tools.toolchain import Toolchain
 from netra_build.build.graph.product import refuse_unfinished
 from netra_build.build.run.executor import built_files
-from netra_build.cli.options import add_library_root, add_toolchain, say_kept
-from netra_build.cli.places import library_of, toolchain_if_any, toolchain_of
+from netra_build.cli.options import LIBRARY_AROUND, TOOLCHAIN, at_path, command, flag, say_kept
+from netra_build.cli.places import library_of, toolchain_at, toolchain_if_any
 from netra_build.core.canonical_json import Json, canonical_text, parse_object
-from netra_build.core.disk import Disk, RealDisk
+from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput
 from netra_build.core.processes import collector_paused
 from netra_build.formats.fields import Fields
-from netra_build.formats.library import Library
 from netra_build.formats.vocabulary import KIND_GOLDEN
 from netra_build.in_place import in_place_graph
 from netra_build.inspect.validate.built import check_notes
-from netra_build.inspect.validate.engine import ValidationOptions, verify_engine
+from netra_build.inspect.validate.engine import verify_engine
 from netra_build.inspect.validate.engine_folder import (
     MANIFEST,
     SEAL,
@@ -32,58 +30,50 @@ from netra_build.inspect.validate.engine_folder import (
 )
 from netra_build.plan.documents import VALIDATION_PLAN
 
-HELP = "check an engine directory, and build its code objects on request"
 
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    parser.add_argument("--engine", type=Path, required=True, help="engine directory")
-    parser.add_argument("--static", action="store_true", help="check only (the default)")
-    parser.add_argument("--build", action="store_true", help="assemble the kernels as well")
-    parser.add_argument("--strict", action="store_true", help="refuse weak plans too")
-    parser.add_argument(
-        "--self-contained",
-        action="store_true",
-        help="do not compare with the library's tactics",
-    )
-    add_toolchain(parser)
-    add_library_root(parser, "else searched around the input")
-
-
-def run(options: argparse.Namespace) -> int:
+@command(
+    "check an engine directory, and build its code objects on request",
+    at_path("--engine", "engine directory", required=True),
+    flag("--static", "check only (the default)"),
+    flag("--build", "assemble the kernels as well"),
+    flag("--strict", "refuse weak plans too"),
+    flag("--self-contained", "do not compare with the library's tactics"),
+    TOOLCHAIN,
+    LIBRARY_AROUND,
+)
+def validate_command(options: argparse.Namespace) -> int:
     """Validate and print the summary as one JSON line."""
     disk = RealDisk()
     library = library_of(options, beside=options.engine)
     refuse_unfinished(options.engine, disk)
-    wanted = ValidationOptions(options.self_contained, options.strict)
-    tools = _tools(options, library, disk)
+    tools = None
+    if not options.build and disk.is_folder(options.engine / "metadata"):
+        tools = toolchain_if_any(options, library.root)
     with collector_paused():
-        verdict = verify_engine(options.engine, disk, library, wanted, tools)
+        verdict = verify_engine(
+            options.engine,
+            disk,
+            library,
+            tools,
+            self_contained=options.self_contained,
+            strict=options.strict,
+        )
     result = verdict.summary
     if options.build:
         engine = EngineFolder(options.engine, disk)
-        result["built"] = build_engine(engine, lambda: toolchain_of(options, library.root))
+        result["built"] = build_engine(
+            engine, lambda: toolchain_at(options.toolchain, library.root)
+        )
     elif verdict.unverified and tools is None:
-        _say_unverified(verdict.unverified)
+        print(
+            f"netra: note: no tool chain; {len(verdict.unverified)} files are not verified,"
+            f' the first is "{verdict.unverified[0]}"',
+            file=sys.stderr,
+        )
     if verdict.former:
         say_kept(options.engine, verdict.former)
     print(canonical_text(result), end="")
     return 0
-
-
-def _tools(options: argparse.Namespace, library: Library, disk: Disk) -> Toolchain | None:
-    """Return the tool chain if there are code objects to derive again and one is available."""
-    if options.build or not disk.is_folder(options.engine / "metadata"):
-        return None
-    return toolchain_if_any(options, library.root)
-
-
-def _say_unverified(names: tuple[str, ...]) -> None:
-    print(
-        f"netra: note: no tool chain; {len(names)} files are not verified,"
-        f' the first is "{names[0]}"',
-        file=sys.stderr,
-    )
 
 
 def build_engine(
@@ -99,9 +89,13 @@ def build_engine(
     refuse_former_sources(engine)
     plan = engine.fields(VALIDATION_PLAN)
     candidates = sorted(plan.objects("candidates"), key=lambda item: item.text("source"))
-    golden = list(_golden_operations(engine))
-    for operation in golden:
-        _check_golden(engine, operation)
+    golden_by_path: dict[str, Fields] = {}
+    for operation in engine.fields(MANIFEST).objects("operations"):
+        if operation.value.get("artifact_kind") == KIND_GOLDEN:
+            golden_by_path.setdefault(operation.text("hsaco"), operation)
+    for path, operation in golden_by_path.items():
+        _check_golden(engine, path, operation)
+    golden = list(golden_by_path.values())
     graph = in_place_graph(engine, candidates, golden)
     files = built_files(graph, engine.root, find_tools())
     for candidate in candidates:
@@ -124,32 +118,17 @@ def refuse_sealed(engine: EngineFolder) -> None:
         )
 
 
-def _golden_operations(engine: EngineFolder) -> Iterator[Fields]:
-    """Yield one operation per golden code object, in operation order."""
-    seen: set[str] = set()
-    for operation in engine.fields(MANIFEST).objects("operations"):
-        if operation.value.get("artifact_kind") == KIND_GOLDEN:
-            path = operation.text("hsaco")
-            if path not in seen:
-                seen.add(path)
-                yield operation
-
-
-def _check_golden(engine: EngineFolder, operation: Fields) -> None:
-    path = operation.text("hsaco")
+def _check_golden(engine: EngineFolder, path: str, operation: Fields) -> None:
+    place = engine.location(path)
     if not engine.has(path):
         raise BadInput(
             "golden code object is not in the engine",
-            location=engine.location(path),
+            location=place,
             hint="compile with --golden-artifact-root",
         )
     digest, actual = operation.digest("hsaco_sha256"), engine.sha256(path)
     if actual != digest:
-        raise BadInput(
-            "golden code object has another digest",
-            location=engine.location(path),
-            expected=digest,
-            got=actual,
-        )
-    code = read_code_object(engine.read(path), engine.location(path))
-    check_notes(code, operation, engine.location(path), symbol_key="kernel_symbol")
+        fact = "golden code object has another digest"
+        raise BadInput(fact, location=place, expected=digest, got=actual)
+    code = read_code_object(engine.read(path), place)
+    check_notes(code, operation, place, symbol_key="kernel_symbol")

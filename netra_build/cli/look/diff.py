@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from netra_build.cli.look.diff_text import (
     WORDS,
     difference_text,
+    differing,
     source_rows,
     summary,
     why_text,
 )
-from netra_build.cli.options import add_toolchain
+from netra_build.cli.options import DISASSEMBLER, at_path, command, flag
 from netra_build.cli.places import programs_of
 from netra_build.core.canonical_json import Json, canonical_text, parse_object
 from netra_build.core.disk import RealDisk
@@ -27,7 +28,6 @@ from netra_build.inspect.diff.package import PackageSide, package_difference
 from netra_build.inspect.validate.package import check_integrity
 from netra_build.release.oci import LAYOUT, is_package, open_package
 
-HELP = "say how two engines, releases, code objects or tactic catalogs differ"
 FORMAT = "netra-difference-1"
 ENGINE, CODE, CATALOG = "an engine directory", "a code object", "a tactic catalog"
 RELEASE = "a release package"
@@ -36,21 +36,16 @@ MOST_LINES = 24
 """How many rows of a table, and lines of code, release notes show."""
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare both sides and the output format."""
-    parser.add_argument("old", type=Path, metavar="OLD", help="engine directory or file")
-    parser.add_argument("new", type=Path, metavar="NEW", help="the same kind of thing")
-    parser.add_argument("--json", action="store_true", help="print every difference as JSON")
-    parser.add_argument(
-        "--all", action="store_true", help="also print what differs in hashes alone, and long lists"
-    )
-    parser.add_argument(
-        "--markdown", action="store_true", help="of two releases: print release notes"
-    )
-    add_toolchain(parser, "llvm-objdump")
-
-
-def run(options: argparse.Namespace) -> int:
+@command(
+    "say how two engines, releases, code objects or tactic catalogs differ",
+    at_path("old", "engine directory or file", metavar="OLD"),
+    at_path("new", "the same kind of thing", metavar="NEW"),
+    flag("--json", "print every difference as JSON"),
+    flag("--all", "also print what differs in hashes alone, and long lists"),
+    flag("--markdown", "of two releases: print release notes"),
+    DISASSEMBLER,
+)
+def diff_command(options: argparse.Namespace) -> int:
     """Print the difference; 0 when there is none, else 1."""
     kinds = [_kind(path) for path in (options.old, options.new)]
     if kinds[0] != kinds[1]:
@@ -67,13 +62,7 @@ def run(options: argparse.Namespace) -> int:
             expected=RELEASE,
             got=kinds[0],
         )
-    compare: dict[str, Callable[[argparse.Namespace], dict[str, Json]]] = {
-        ENGINE: _compare_engines,
-        CODE: _compare_code,
-        CATALOG: _compare_catalogs,
-        RELEASE: _compare_releases,
-    }
-    difference = {"format": FORMAT, **compare[kinds[0]](options)}
+    difference = {"format": FORMAT, **_compared(kinds[0], (options.old, options.new), options)}
     if options.json:
         print(canonical_text(difference), end="")
     elif options.markdown:
@@ -84,7 +73,6 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _kind(path: Path) -> str:
-    """Return the kind of file or folder at a path, by its content."""
     disk = RealDisk()
     if disk.is_folder(path):
         if disk.is_file(path / LAYOUT):
@@ -112,41 +100,32 @@ def _kind(path: Path) -> str:
     return CATALOG
 
 
-def _compare_engines(options: argparse.Namespace) -> dict[str, Json]:
-    old, new = (FolderFiles(path, RealDisk()) for path in (options.old, options.new))
-    return engine_difference(old, new, (str(options.old), str(options.new)))
-
-
-def _compare_releases(options: argparse.Namespace) -> dict[str, Json]:
-    sides = []
-    for path in (options.old, options.new):
-        package = open_package(path, RealDisk())
-        record, origin = check_integrity(package, str(path))
-        sides.append(PackageSide(package, record, origin, str(path)))
-    return package_difference(*sides)
-
-
-def _compare_code(options: argparse.Namespace) -> dict[str, Json]:
-    disk = RealDisk()
-    contents = [disk.read_bytes(path) for path in (options.old, options.new)]
-    labels = [str(path) for path in (options.old, options.new)]
+def _compared(kind: str, paths: tuple[Path, Path], options: argparse.Namespace) -> dict[str, Json]:
+    disk, labels = RealDisk(), (str(paths[0]), str(paths[1]))
+    if kind == ENGINE:
+        old, new = (FolderFiles(path, disk) for path in paths)
+        return engine_difference(old, new, labels)
+    if kind == RELEASE:
+        packages = [open_package(path, disk) for path in paths]
+        sides = (
+            PackageSide(package, *check_integrity(package, label), label)
+            for package, label in zip(packages, labels, strict=True)
+        )
+        return package_difference(*sides)
+    contents = [disk.read_bytes(path) for path in paths]
+    if kind == CATALOG:
+        return catalog_difference(*map(parse_object, contents, labels))
     # Files that cannot be read are reported before a tool chain is searched.
-    plain = [read_code_side(d, None, name) for d, name in zip(contents, labels, strict=True)]
-    if plain[0].code.text == plain[1].code.text:
-        return code_difference(plain[0], plain[1])
-    toolchain = programs_of(options)
-    old, new = (
-        read_code_side(data, toolchain.disassemble(data, label=name), name)
-        for data, name in zip(contents, labels, strict=True)
-    )
-    return code_difference(old, new)
-
-
-def _compare_catalogs(options: argparse.Namespace) -> dict[str, Json]:
-    old, new = (
-        parse_object(RealDisk().read_bytes(path), str(path)) for path in (options.old, options.new)
-    )
-    return catalog_difference(old, new)
+    sides_of_code = [
+        read_code_side(d, None, name) for d, name in zip(contents, labels, strict=True)
+    ]
+    if sides_of_code[0].code.text != sides_of_code[1].code.text:
+        toolchain = programs_of(options)
+        sides_of_code = [
+            read_code_side(data, toolchain.disassemble(data, label=name), name)
+            for data, name in zip(contents, labels, strict=True)
+        ]
+    return code_difference(*sides_of_code)
 
 
 def notes(difference: Mapping[str, Json]) -> str:
@@ -155,26 +134,17 @@ def notes(difference: Mapping[str, Json]) -> str:
     texts.filters |= {"span": _span, "plain": _plain, "why_text": why_text}
     texts.filters |= {"hunk_lines": _hunk_lines}
     names = difference["name"]
+    texts_differ = (r for r in difference["kernels"] if r["difference"] and r["difference"]["text"])
     return texts.get_template("release_notes.md").render(
         all=difference,
         title=names[1] if names[0] == names[1] else f"{names[0]} to {names[1]}",
         summary=summary(difference),
         kernels=[row for row in difference["kernels"] if row["verdict"] != "unchanged"],
-        texts=_texts(difference["kernels"]),
+        texts=[(r["new_symbol"], r["difference"]["text"]) for r in differing(texts_differ)],
         sources=source_rows(difference),
         words=WORDS,
         most=MOST_NOTED,
     )
-
-
-def _texts(kernels: Iterable[Mapping[str, Json]]) -> list[tuple[str, Json]]:
-    """Return symbol and text of the kernels whose instructions differ, each pair once."""
-    found: dict[tuple[str, str], tuple[str, Json]] = {}
-    for row in kernels:
-        text = row["difference"]["text"] if row["difference"] else None
-        if text is not None:
-            found.setdefault((row["old_symbol"], row["new_symbol"]), (row["new_symbol"], text))
-    return list(found.values())
 
 
 def _hunk_lines(found: Sequence[Mapping[str, Json]]) -> list[str]:

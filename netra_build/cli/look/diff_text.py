@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from netra_build.core.canonical_json import Json
@@ -20,7 +21,6 @@ CONSEQUENCES = (
     "validation_plan.json",
 )
 """Documents derived from the others; their changes are only counted unless all are shown."""
-SAME_CODE = ("unchanged", "renamed")
 WORDS = {
     "unchanged": "unchanged",
     "renamed": "same code under a new hash",
@@ -69,18 +69,14 @@ class Writer:
 
     def engine(self, difference: Mapping[str, Json]) -> None:
         """Write documents, contracts, kernels and files of two engines."""
-        self._kernel_table(difference["kernels"])
+        self._operations(difference["kernels"])
         documents = difference["documents"]
+        later = [] if self.show_all else [name for name in CONSEQUENCES if name in documents]
         for name in documents:
-            if self.show_all or name not in CONSEQUENCES:
+            if name not in later:
                 self.changes(name, documents[name])
-        for row in difference["contracts"]:
-            self._contract(row)
-        counts = [
-            (name, len(documents[name]))
-            for name in CONSEQUENCES
-            if name in documents and not self.show_all
-        ]
+        self._contracts(difference["contracts"])
+        counts = [(name, len(documents[name])) for name in later]
         self.table("documents that follow; --all shows them", ("file", "changes"), counts)
         for row in difference["kernels"]:
             if row["difference"] is not None:
@@ -107,14 +103,9 @@ class Writer:
         for title in ("toolchain", "environment", "asked"):
             self.changes(title, difference["causes"][title])
         self.changes("verdicts", difference["verdicts"])
-        for row in difference["contracts"]:
-            self._contract(row)
-        seen = set()
-        for row in difference["kernels"]:
-            pair = row["old_symbol"], row["new_symbol"]
-            if row["difference"] is not None and pair not in seen:
-                seen.add(pair)
-                self.kernel(row["difference"], f'operation "{row["operation"]}"')
+        self._contracts(difference["contracts"])
+        for row in differing(difference["kernels"]):
+            self.kernel(row["difference"], f'operation "{row["operation"]}"')
         sizes = [(what.replace("_", " "), *pair) for what, pair in difference["sizes"].items()]
         self.table("sizes", ("", "old", "new"), sizes)
         files = [(row["state"], row["new"] or row["old"]) for row in difference["files"]]
@@ -131,7 +122,10 @@ class Writer:
         self.table("kernels of one side", ("", "symbol"), lonely)
         self.changes("metadata of the whole object", difference["metadata"])
         rows = [
-            (row["section"], _or_gap(row["old_bytes"]), _or_gap(row["new_bytes"]))
+            (
+                row["section"],
+                *(GAP if n is None else n for n in (row["old_bytes"], row["new_bytes"])),
+            )
             for row in difference["sections"]
         ]
         self.table("sections that differ", ("section", "old bytes", "new bytes"), rows)
@@ -195,30 +189,38 @@ class Writer:
             body = [*body[:MAX_INSTRUCTIONS], f"  {left} more lines; --all shows them"]
         return lines + body
 
-    def _contract(self, row: Mapping[str, Json]) -> None:
-        names = ", ".join(f'"{name}"' for name in row["operations"][:4])
-        more = len(row["operations"]) - 4
-        names += f" and {more} more" if more > 0 else ""
-        title = f"contract {row['old'] or GAP} -> {row['new'] or GAP}"
-        if not row["operations"]:
-            self.blocks.append(f"{title} (of no operation on both sides)")
-            return
-        self.changes(f"{title} of {names}", row["changes"])
+    def _contracts(self, contracts: Sequence[Mapping[str, Json]]) -> None:
+        for row in contracts:
+            title = f"contract {row['old'] or GAP} -> {row['new'] or GAP}"
+            if not row["operations"]:
+                self.blocks.append(f"{title} (of no operation on both sides)")
+                continue
+            names = ", ".join(f'"{name}"' for name in row["operations"][:4])
+            more = len(row["operations"]) - 4
+            names += f" and {more} more" if more > 0 else ""
+            self.changes(f"{title} of {names}", row["changes"])
 
-    def _kernel_table(self, kernels: Sequence[Mapping[str, Json]]) -> None:
-        counts: dict[str, int] = {}
-        for row in kernels:
-            counts[row["verdict"]] = counts.get(row["verdict"], 0) + 1
+    def _operations(self, kernels: Sequence[Mapping[str, Json]]) -> None:
+        """Write the operations of two engines; those without a known difference are counted."""
+        counts = Counter(row["verdict"] for row in kernels)
+        title = f"kernels: {', '.join(f'{n} {verdict}' for verdict, n in sorted(counts.items()))}"
         rows = [
             (row["operation"], row["verdict"], row["old_symbol"] or GAP, row["new_symbol"] or GAP)
             for row in kernels
             if self.show_all or not _is_quiet(row)
         ]
-        summary = ", ".join(f"{count} {verdict}" for verdict, count in sorted(counts.items()))
-        title = f"kernels: {summary}"
         self.table(title, ("operation", "verdict", "old symbol", "new symbol"), rows)
         if kernels and not rows:
             self.blocks.append(title)
+
+
+def differing(kernels: Iterable[Mapping[str, Json]]) -> list[Mapping[str, Json]]:
+    """Return the rows of the kernels that differ, each pair of symbols once."""
+    found: dict[tuple[str, str], Mapping[str, Json]] = {}
+    for row in kernels:
+        if row["difference"]:
+            found.setdefault((row["old_symbol"], row["new_symbol"]), row)
+    return list(found.values())
 
 
 def summary(difference: Mapping[str, Json]) -> str:
@@ -228,8 +230,8 @@ def summary(difference: Mapping[str, Json]) -> str:
         return "The two packages are equal."
     if not kernels:
         return "Neither package holds a kernel."
-    counts = {word: sum(row["verdict"] == word for row in kernels) for word in WORDS}
-    changed = sum(row["verdict"] not in (*SAME_CODE, "added", "removed") for row in kernels)
+    counts = Counter(row["verdict"] for row in kernels)
+    changed = len(kernels) - sum(counts[word] for word, _ in SUMMARY_WORDS)
     what = "operations" if difference["product"] == ["engine", "engine"] else "kernels"
     parts = [f"other code in {changed} of {len(kernels)} {what}"]
     parts += [f"{counts[word]} {said}" for word, said in SUMMARY_WORDS if counts[word]]
@@ -260,9 +262,8 @@ def _instruction(sign: str, line: Mapping[str, Json], others: Sequence[Mapping[s
 
 def _is_quiet(row: Mapping[str, Json]) -> bool:
     """Tell whether no difference of a kernel is known."""
-    is_same_name = bool(row["old_symbol"] == row["new_symbol"])
-    verdict = str(row["verdict"])
-    return verdict == "unchanged" or (verdict == "not_built" and is_same_name)
+    is_same = bool(row["old_symbol"] == row["new_symbol"])
+    return row["verdict"] in (("unchanged", "not_built") if is_same else ("unchanged",))
 
 
 def _files(row: Mapping[str, Json]) -> str:
@@ -271,10 +272,6 @@ def _files(row: Mapping[str, Json]) -> str:
     if row["new"] is None:
         return "removed"
     return "same bytes" if row["old_sha256"] == row["new_sha256"] else "differs"
-
-
-def _or_gap(value: Json) -> Json:
-    return GAP if value is None else value
 
 
 def _value(value: Json) -> str:

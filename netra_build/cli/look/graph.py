@@ -12,12 +12,12 @@ from rich.console import Console
 from rich.text import Text
 from rich.tree import Tree
 
-from netra_build.cli.look.recorded import add_build, recorded_view
+from netra_build.cli.look.recorded import BUILD, recorded_view
+from netra_build.cli.options import JSON, command, either, flag, option
 from netra_build.core.canonical_json import pretty_bytes
 from netra_build.core.texts import texts_in
 from netra_build.inspect.upcoming import GraphView, Shown, State
 
-HELP = "show the actions of what was built: digests, states, durations, critical path"
 MARK = "*"
 MOST_FILES = 3
 COLOUR_BY_STATE = {
@@ -29,17 +29,17 @@ COLOUR_BY_STATE = {
 }
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the engine and the form."""
-    parser.add_argument("engine", help="engine, recipe or tactic that was built, or its folder")
-    form = parser.add_mutually_exclusive_group()
-    form.add_argument("--dot", action="store_true", help="print for Graphviz")
-    form.add_argument("--json", action="store_true", help="print as JSON")
-    form.add_argument("--html", action="store_true", help="print one page, without scripts")
-    add_build(parser)
-
-
-def run(options: argparse.Namespace) -> int:
+@command(
+    "show the actions of what was built: digests, states, durations, critical path",
+    option("engine", help="engine, recipe or tactic that was built, or its folder"),
+    either(
+        flag("--dot", "print for Graphviz"),
+        JSON,
+        flag("--html", "print one page, without scripts"),
+    ),
+    BUILD,
+)
+def graph_command(options: argparse.Namespace) -> int:
     """Print the graph in the requested form; nothing is built."""
     view = recorded_view(Path(options.build), options.engine)
     if options.dot:
@@ -56,22 +56,19 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _by_subject(view: GraphView) -> dict[str, list[Shown]]:
-    """Return the actions by subject, both in graph order."""
     found: dict[str, list[Shown]] = {}
     for one in view.actions:
         found.setdefault(one.subject, []).append(one)
     return found
 
 
-def _files_text(one: Shown) -> str:
-    shown = [f"{name} {digest}" for name, digest in one.outputs.items()]
-    left = len(shown) - MOST_FILES
-    return ", ".join([*shown[:MOST_FILES], *([f"{left} more"] if left > 0 else [])])
-
-
 def _action_text(one: Shown) -> str:
     mark = MARK if one.is_critical else " "
-    return f"{mark} {one.stage:<8} {one.state.value:<13} {one.duration():>10}  {_files_text(one)}"
+    files = [f"{name} {digest}" for name, digest in one.outputs.items()]
+    if len(files) > MOST_FILES:
+        files[MOST_FILES:] = [f"{len(files) - MOST_FILES} more"]
+    head = f"{mark} {one.stage:<8} {one.state.value:<13} {one.duration():>10}"
+    return f"{head}  {', '.join(files)}"
 
 
 def plain_lines(view: GraphView) -> Iterator[str]:

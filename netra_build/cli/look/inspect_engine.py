@@ -9,7 +9,7 @@ from pathlib import Path
 
 from netra_build.asm.objects.code_object import CodeObject, kernel_and_metadata, read_code_object
 from netra_build.asm.objects.metadata import resources
-from netra_build.cli.options import Command, add_library_root
+from netra_build.cli.options import JSON, LIBRARY_AROUND, at_path, command, option
 from netra_build.cli.places import library_of, refuse_other_target
 from netra_build.core.canonical_json import Json, canonical_text
 from netra_build.core.digests import sha256_hex
@@ -24,17 +24,20 @@ from netra_build.plan.dense import dense_tactic_document
 
 OPERATION_COLUMNS = ("#", "operation", "runs", "tactic", "maturity", "grid", "block")
 KERNEL_COLUMNS = ("kernel", "VGPR", "AGPR", "SGPR", "LDS", "kernargs", "work-items", "private")
+COUNTS = (
+    *("vgpr_count", "agpr_count", "sgpr_count", "group_segment_fixed_size"),
+    *("kernarg_segment_size", "max_flat_workgroup_size", "private_segment_fixed_size"),
+)
 ARGUMENT_COLUMNS = ("offset", "bytes", "kernarg", "kind")
 
 
-def _add_inspect_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    parser.add_argument("path", type=Path, nargs="?", help="engine directory or code object")
-    parser.add_argument("--engine", type=Path, help="engine directory: print its engine.json")
-    parser.add_argument("--json", action="store_true", help="print as JSON")
-
-
-def _run_inspect(options: argparse.Namespace) -> int:
+@command(
+    "show what an engine directory or a code object holds",
+    at_path("path", "engine directory or code object", nargs="?"),
+    at_path("--engine", "engine directory: print its engine.json"),
+    JSON,
+)
+def inspect_command(options: argparse.Namespace) -> int:
     """Print tables and a tree, or JSON."""
     if one_of(options, "inspect") == options.engine:
         return write_file(options.engine / MANIFEST)
@@ -107,20 +110,17 @@ def engine_text(engine: EngineFolder) -> str:
 
 
 def _operation_row(operation: Fields) -> list[str]:
-    launch = operation.value.get("launch")
-    sizes = ["", ""]
-    if isinstance(launch, dict):
-        sizes = ["x".join(map(str, launch.get(key, ()))) for key in ("grid", "block")]
-    named = (operation.value.get(key) or "" for key in ("tactic", "maturity"))
+    given, launch = operation.value, operation.value.get("launch")
+    sizes = launch if isinstance(launch, dict) else {}
     runs = operation.text("execution")
-    if not operation.value.get("kernel_symbol"):
+    if not given.get("kernel_symbol"):
         runs = operation.text("fallback")
     return [
         str(operation.integer("index")),
         operation.text("name"),
         runs,
-        *map(str, named),
-        *sizes,
+        *(str(given.get(key) or "") for key in ("tactic", "maturity")),
+        *("x".join(map(str, sizes.get(key, ()))) for key in ("grid", "block")),
     ]
 
 
@@ -135,18 +135,7 @@ def code_text(code: CodeObject, location: str) -> str:
     rows, tables = [], []
     for kernel in code.kernels:
         _, metadata = kernel_and_metadata(code, kernel.symbol, location)
-        rows.append(
-            [
-                kernel.symbol,
-                metadata.vgpr_count,
-                metadata.agpr_count or 0,
-                metadata.sgpr_count,
-                metadata.group_segment_fixed_size,
-                metadata.kernarg_segment_size,
-                metadata.max_flat_workgroup_size,
-                metadata.private_segment_fixed_size,
-            ]
-        )
+        rows.append([kernel.symbol, *(getattr(metadata, name) or 0 for name in COUNTS)])
         arguments = [[a.offset, a.size, a.name, a.value_kind] for a in metadata.arguments]
         tables += ["", f"kernargs of {kernel.symbol}", table_text(ARGUMENT_COLUMNS, arguments)]
     return "\n".join([*parts, table_text(KERNEL_COLUMNS, rows), *tables])
@@ -163,14 +152,13 @@ def tree_lines(root: str, facts: list[tuple[str, str]]) -> Iterator[str]:
 OTHER_OPERATION = "operation mismatch"
 
 
-def _add_explain_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    parser.add_argument("path", type=Path, nargs="?", help="engine directory")
-    parser.add_argument("--engine", type=Path, help="engine directory: print its explain.json")
-    parser.add_argument("--json", action="store_true", help="print as JSON")
-
-
-def _run_explain(options: argparse.Namespace) -> int:
+@command(
+    "say why each tactic of an engine was chosen or rejected",
+    at_path("path", "engine directory", nargs="?"),
+    at_path("--engine", "engine directory: print its explain.json"),
+    JSON,
+)
+def explain_command(options: argparse.Namespace) -> int:
     """Print one tree per operation, or the bytes of explain.json."""
     path = one_of(options, "explain")
     if options.json or path == options.engine:
@@ -205,13 +193,12 @@ def explanation_text(engine: EngineFolder) -> str:
     return "\n".join(lines)
 
 
-def _add_list_tactics_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    parser.add_argument("--target", required=True, help=f'only "{TARGET}"')
-    add_library_root(parser, "else searched around the input")
-
-
-def _run_list_tactics(options: argparse.Namespace) -> int:
+@command(
+    "list the tactics of a kernel library",
+    option("--target", required=True, help=f'only "{TARGET}"'),
+    LIBRARY_AROUND,
+)
+def list_tactics_command(options: argparse.Namespace) -> int:
     """Print all tactics sorted by name."""
     refuse_other_target(options)
     catalog = load_catalog(library_of(options))
@@ -220,14 +207,3 @@ def _run_list_tactics(options: argparse.Namespace) -> int:
     records.sort(key=lambda record: str(record["name"]))
     print(canonical_text({"target": TARGET, "tactics": records}), end="")
     return 0
-
-
-INSPECT = Command(
-    "show what an engine directory or a code object holds", _add_inspect_arguments, _run_inspect
-)
-EXPLAIN = Command(
-    "say why each tactic of an engine was chosen or rejected", _add_explain_arguments, _run_explain
-)
-LIST_TACTICS = Command(
-    "list the tactics of a kernel library", _add_list_tactics_arguments, _run_list_tactics
-)

@@ -14,7 +14,7 @@ from netra_build.build.freshness.freshness import Freshness, OutputRecord
 from netra_build.build.graph.actions import Root
 from netra_build.build.record.run_record import FILE_NAME, RunRecord
 from netra_build.build.run.execution import Execution, Folders
-from netra_build.cli.options import Command
+from netra_build.cli.options import JSON, command, option
 from netra_build.cli.places import toolchain_at
 from netra_build.core.canonical_json import pretty_bytes
 from netra_build.core.disk import RealDisk, work_in
@@ -26,11 +26,12 @@ from netra_build.releasing import planned
 
 WORK = "work"
 NEEDED = {Root.SOURCE, Root.WORK, Root.OUT}
+KINDS: dict[str, Any] = dict.fromkeys(("graph", "what", "build", "toolchain"), str)
+KINDS |= {"asked": str | None, "options": dict, "folders": dict}
+"""The fields of a recorded request, with their types."""
 
 
-def add_build(parser: argparse.ArgumentParser) -> None:
-    """Add ``--build``."""
-    parser.add_argument("--build", metavar="DIR", default="build", help="default: build")
+BUILD = option("--build", metavar="DIR", default="build", help="default: build")
 
 
 @dataclass(frozen=True)
@@ -117,13 +118,10 @@ def recorded_view(build: Path, product: str) -> GraphView:
 
 def _asked(document: Any, path: Path) -> Asked:
     """Return a request from its recorded form; ``DamagedStore`` for any other form."""
-    texts, tables = ("graph", "what", "build", "toolchain"), ("options", "folders")
-    is_whole = isinstance(document, Mapping) and set(document) == set(Asked.__dataclass_fields__)
     if not (
-        is_whole
-        and all(isinstance(document[name], str) for name in texts)
-        and isinstance(document["asked"], str | None)
-        and all(isinstance(document[name], dict) for name in tables)
+        isinstance(document, Mapping)
+        and set(document) == set(KINDS)
+        and all(isinstance(document[name], kind) for name, kind in KINDS.items())
         and NEEDED <= set(document["folders"]) <= set(Root)
         and all(isinstance(folder, str) for folder in document["folders"].values())
     ):
@@ -143,16 +141,15 @@ def _base(build: Path, name: Path) -> Path:
     return Path(*build.parts[: -len(name.parts)])
 
 
-def _add_why_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the target and its options."""
-    parser.add_argument(
+@command(
+    "say why a file was last made, back to the edit that started it, and whether it stays",
+    option(
         "target", metavar="TARGET", help="output, file of an engine, tactic, operation or symbol"
-    )
-    parser.add_argument("--json", action="store_true", help="print as JSON")
-    add_build(parser)
-
-
-def _run_why(options: argparse.Namespace) -> int:
+    ),
+    JSON,
+    BUILD,
+)
+def why_command(options: argparse.Namespace) -> int:
     """Print the chain of reasons; nothing is built."""
     here = Path.cwd()
     recorded = Recorded(Path(options.build))
@@ -176,17 +173,9 @@ def _from_base(target: str, here: Path, base: Path) -> str:
 
 def _executions(recorded: Recorded, target: str) -> list[Execution]:
     """Return the plans that may contain the target; all of them if no recorded path matches."""
-    lines = recorded.record.lines()
-    graphs = {n.graph for n in lines if any(_is_end(path, target) for path in n.outputs)}
+    graphs = {
+        line.graph
+        for line in recorded.record.lines()
+        if any(path == target or path.endswith(f"/{target}") for path in line.outputs)
+    }
     return list(recorded.executions(lambda one: not graphs or one.graph in graphs))
-
-
-def _is_end(path: str, target: str) -> bool:
-    return path == target or path.endswith(f"/{target}")
-
-
-WHY = Command(
-    "say why a file was last made, back to the edit that started it, and whether it stays",
-    _add_why_arguments,
-    _run_why,
-)

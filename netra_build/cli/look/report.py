@@ -7,42 +7,35 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from netra_build.cli.look.recorded import recorded_view
+from netra_build.cli.options import at_path, command
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput
 from netra_build.core.folders import FolderFiles
-from netra_build.inspect.report.page import PAGE_START, page_bytes, read_scores
+from netra_build.inspect.report.page import PAGE_START, read_scores, report_page
+from netra_build.inspect.report.read_product import read_facts
 from netra_build.inspect.validate.package import check_integrity
 from netra_build.release.layout import OCI_SUFFIX, SUFFIX
 from netra_build.release.oci import LAYOUT, open_package
 from netra_build.release.origin import product_files
 
-HELP = "write one HTML page that shows an engine: kernels, proofs, artifacts, sizes"
 FOLDER = Path("build/reports")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the folder, the page and the record of mutation scores."""
-    parser.add_argument(
-        "product", type=Path, metavar="PRODUCT", help="engine directory, code objects or release"
-    )
-    parser.add_argument(
-        "--out", type=Path, metavar="FILE", help=f"the page (default: {FOLDER}/NAME.html)"
-    )
-    parser.add_argument(
-        "--build", type=Path, metavar="DIR", help="build folder whose last run the page shows too"
-    )
-    parser.add_argument(
-        "--mutation", type=Path, metavar="FILE", help="record of mutation scores (JSON) to show"
-    )
-
-
-def run(options: argparse.Namespace) -> int:
+@command(
+    "write one HTML page that shows an engine: kernels, proofs, artifacts, sizes",
+    at_path("product", "engine directory, code objects or release", metavar="PRODUCT"),
+    at_path("--out", f"the page (default: {FOLDER}/NAME.html)", metavar="FILE"),
+    at_path("--build", "build folder whose last run the page shows too", metavar="DIR"),
+    at_path("--mutation", "record of mutation scores (JSON) to show", metavar="FILE"),
+)
+def report_command(options: argparse.Namespace) -> int:
     """Write the page and print its name."""
     disk = RealDisk()
     record: Path | None = options.mutation
     scores = None if record is None else read_scores(disk.read_bytes(record), str(record))
     files, sizes = product_at(options.product, disk)
-    out = options.out or FOLDER / f"{_stem(options.product)}.html"
+    name = options.product.name.removesuffix(SUFFIX).removesuffix(OCI_SUFFIX) or "engine"
+    out = options.out or FOLDER / f"{name}.html"
     place = out.absolute()
     # Planning a recorded request again needs the folder of that build.
     states = None if options.build is None else states_in(options.build, options.product)
@@ -50,7 +43,8 @@ def run(options: argparse.Namespace) -> int:
         raise BadInput(
             "file is there, and is no page", location=str(out), hint="remove it, or name another"
         )
-    disk.write_bytes(place, page_bytes(files, scores, str(options.product), states, sizes))
+    facts = read_facts(files, str(options.product))
+    disk.write_bytes(place, report_page(facts, scores, states, sizes))
     print(f"{out} written")
     return 0
 
@@ -71,13 +65,6 @@ def product_at(path: Path, disk: RealDisk) -> tuple[Mapping[str, bytes], dict[st
     if disk.is_file(path):
         sizes[f"packed, as {path.name}"] = len(disk.read_bytes(path))
     return product_files(origin.asked, package.files), sizes
-
-
-def _stem(path: Path) -> str:
-    name = path.name
-    for suffix in (SUFFIX, OCI_SUFFIX):
-        name = name.removesuffix(suffix)
-    return name or "engine"
 
 
 def states_in(build: Path, engine: Path) -> dict[str, str]:

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from netra_build import __version__
-from netra_build.asm.objects.code_object import read_code_object
+from netra_build.asm.objects.code_object import CodeObject, read_code_object
 from netra_build.asm.objects.listings import parse_disassembly
 from netra_build.checkasm.hazards.checker import MACH_BY_TARGET, check_code_object, has_errors
 from netra_build.checkasm.hazards.findings import json_report, sarif_report, text_report
-from netra_build.cli.options import Command, add_toolchain
+from netra_build.cli.options import DISASSEMBLER, JSON, at_path, command, either, flag, option
 from netra_build.cli.places import programs_of
 from netra_build.core.canonical_json import Json, pretty_bytes
 from netra_build.core.digests import blake3_hex
@@ -24,20 +24,18 @@ if TYPE_CHECKING:
     from netra_build.checkasm.model.launch import Outcome
 
 
-def _add_check_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    parser.add_argument("hsaco", type=Path, metavar="HSACO", help="linked code object")
-    parser.add_argument("--symbol", metavar="S", help="check this kernel only")
-    parser.add_argument(
-        "--target", choices=sorted(MACH_BY_TARGET), default="gfx950", help="declared target"
-    )
-    form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="print findings as JSON")
-    form.add_argument("--sarif", action="store_true", help="print findings as SARIF 2.1.0")
-    add_toolchain(parser, "llvm-objdump")
-
-
-def _run_check(options: argparse.Namespace) -> int:
+@command(
+    "check a code object for waits, hazards, register allocation and kernargs",
+    at_path("hsaco", "linked code object", metavar="HSACO"),
+    option("--symbol", metavar="S", help="check this kernel only"),
+    option("--target", choices=sorted(MACH_BY_TARGET), default="gfx950", help="declared target"),
+    either(
+        flag("--json", "print findings as JSON"),
+        flag("--sarif", "print findings as SARIF 2.1.0"),
+    ),
+    DISASSEMBLER,
+)
+def check_command(options: argparse.Namespace) -> int:
     """Print the findings; 1 when one of them is an error, else 0."""
     label = str(options.hsaco)
     data = RealDisk().read_bytes(options.hsaco)
@@ -60,35 +58,34 @@ def _run_check(options: argparse.Namespace) -> int:
 NO_SILICON = "agreement with hardware is unproven: this is a functional model"
 
 
-def _add_simulate_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    parser.add_argument("hsaco", type=Path, metavar="HSACO", nargs="?", help="linked code object")
-    parser.add_argument("--symbol", metavar="S", help="kernel to run; needed if there are several")
-    parser.add_argument("--grid", metavar="X,Y,Z", default="1", help="work-groups")
-    parser.add_argument("--block", metavar="X,Y,Z", default="64", help="work-items per work-group")
-    parser.add_argument(
+@command(
+    "run a kernel in the functional model with every dynamic check on",
+    at_path("hsaco", "linked code object", metavar="HSACO", nargs="?"),
+    option("--symbol", metavar="S", help="kernel to run; needed if there are several"),
+    option("--grid", metavar="X,Y,Z", default="1", help="work-groups"),
+    option("--block", metavar="X,Y,Z", default="64", help="work-items per work-group"),
+    option(
         "--arg",
         action="append",
         default=[],
         metavar="NAME=VALUE",
         help="a kernarg: a number, null, FILE.npy, or zeros, count or random as in zeros:f32:4x16",
-    )
-    parser.add_argument(
+    ),
+    option(
         "--output",
         action="append",
         default=[],
         metavar="NAME=FILE.npy",
         help="write a buffer after the run",
-    )
-    parser.add_argument("--dynamic-lds", type=int, default=0, metavar="BYTES")
-    parser.add_argument("--seed", type=int, default=1, help="seed of random arrays and junk")
-    parser.add_argument("--budget", type=int, metavar="N", help="instructions a batch may take")
-    parser.add_argument("--coverage", action="store_true", help="list what the model executes")
-    parser.add_argument("--json", action="store_true", help="print as JSON")
-    add_toolchain(parser, "llvm-objdump")
-
-
-def _run_simulate(options: argparse.Namespace) -> int:
+    ),
+    option("--dynamic-lds", type=int, default=0, metavar="BYTES"),
+    option("--seed", type=int, default=1, help="seed of random arrays and junk"),
+    option("--budget", type=int, metavar="N", help="instructions a batch may take"),
+    flag("--coverage", "list what the model executes"),
+    JSON,
+    DISASSEMBLER,
+)
+def simulate_command(options: argparse.Namespace) -> int:
     """Run the kernel and print the report; 1 when a check found something, else 0."""
     try:
         from netra_build.checkasm.hazards.effects import known_mnemonics
@@ -109,14 +106,13 @@ def _run_simulate(options: argparse.Namespace) -> int:
 
 
 def _launch(options: argparse.Namespace) -> Outcome:
-    from netra_build.asm.objects.code_object import read_code_object
     from netra_build.checkasm.model.arguments import read_arguments, read_sizes
     from netra_build.checkasm.model.launch import DEFAULT_BUDGET, Options, prepare
 
     label = str(options.hsaco)
     disk = RealDisk()
     data = disk.read_bytes(options.hsaco)
-    symbol = options.symbol or _only_kernel(read_code_object(data, label).kernels, label)
+    symbol = options.symbol or _only_kernel(read_code_object(data, label), label)
     args = read_arguments(options.arg, lambda name: disk.read_bytes(Path(name)), options.seed)
     toolchain = programs_of(options)
     budget = DEFAULT_BUDGET if options.budget is None else options.budget
@@ -125,8 +121,8 @@ def _launch(options: argparse.Namespace) -> Outcome:
     return prepare(data, symbol, toolchain, label).launch(grid, block, args, how)
 
 
-def _only_kernel(kernels: tuple[object, ...], label: str) -> str:
-    names = [str(getattr(kernel, "symbol", "")) for kernel in kernels]
+def _only_kernel(code: CodeObject, label: str) -> str:
+    names = [kernel.symbol for kernel in code.kernels]
     if len(names) == 1:
         return names[0]
     listed = ", ".join(f'"{name}"' for name in names) or "none"
@@ -186,25 +182,10 @@ def _as_json(outcome: Outcome) -> Json:
 
 def _print_coverage(found: Coverage, as_json: bool) -> None:
     if as_json:
-        document: Json = {
-            "implemented": list(found.implemented),
-            "missing": list(found.missing),
-            "from_notes": list(found.from_notes),
-        }
+        parts = ("implemented", "missing", "from_notes")
+        document: Json = {part: list(getattr(found, part)) for part in parts}
         print(pretty_bytes(document).decode(), end="")
         return
     print(found.line())
     print("lane maps from programming notes only: " + ", ".join(found.from_notes))
     print("refused: " + " ".join(found.missing))
-
-
-CHECK = Command(
-    "check a code object for waits, hazards, register allocation and kernargs",
-    _add_check_arguments,
-    _run_check,
-)
-SIMULATE = Command(
-    "run a kernel in the functional model with every dynamic check on",
-    _add_simulate_arguments,
-    _run_simulate,
-)

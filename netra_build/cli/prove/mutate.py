@@ -12,7 +12,7 @@ from netra_build.asm.source.closure import include_closure
 from netra_build.checkasm.mutate import SCORES
 from netra_build.checkasm.mutate.mutant import KINDS, ORDERING, VALUE
 from netra_build.checkasm.numerics.statements import read_statement
-from netra_build.cli.options import add_library_root, add_toolchain
+from netra_build.cli.options import JSON, LIBRARY, TOOLCHAIN, command, either, flag, option
 from netra_build.cli.places import library_of
 from netra_build.core.canonical_json import pretty_bytes
 from netra_build.core.disk import RealDisk
@@ -31,50 +31,39 @@ if TYPE_CHECKING:
     from netra_build.checkasm.mutate.report import Result
     from netra_build.formats.catalogs.tactic import FixedTactic
 
-HELP = "seed small faults into a kernel and report which check catches each"
 SAMPLE = 200
 MOST_JOBS = 64
 GROUPS = {"ordering": ORDERING, "value": VALUE}
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    parser.add_argument(
+@command(
+    "seed small faults into a kernel and report which check catches each",
+    option(
         "subject",
         metavar="TACTIC|FILE.s",
         nargs="?",
         help="a tactic with golden sources, or one flat unit; none shows the record again",
-    )
-    parser.add_argument(
-        "--kinds", metavar="K,K", help=f"ordering, value, or some of: {', '.join(KINDS)}"
-    )
-    parser.add_argument("--seed", type=int, default=1, help="of the sample")
-    parser.add_argument(
-        "--sample", type=int, default=SAMPLE, metavar="N", help="value mutants of one kernel"
-    )
-    parser.add_argument("--full", action="store_true", help="every value mutant, no sample")
-    parser.add_argument(
-        "--tactic", default="", metavar="T", help="contract that FILE.s has to meet"
-    )
-    parser.add_argument(
-        "--variant", default="", metavar="V", help="one specialization of the tactic"
-    )
-    parser.add_argument("--jobs", type=int, default=2, metavar="N", help="processes")
-    form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="print as JSON")
-    form.add_argument("--markdown", action="store_true", help="print as Markdown")
-    form.add_argument(
-        "--document", metavar="FILE", help="put score and survivors into the tables of FILE"
-    )
-    parser.add_argument(
-        "--record", metavar="FILE", help="what the tables show; the library's own unless given"
-    )
-    parser.add_argument("--native", metavar="DIR", help="folder of the native part")
-    add_library_root(parser)
-    add_toolchain(parser)
-
-
-def run(options: argparse.Namespace) -> int:
+    ),
+    option("--kinds", metavar="K,K", help=f"ordering, value, or some of: {', '.join(KINDS)}"),
+    option("--seed", type=int, default=1, help="of the sample"),
+    option("--sample", type=int, default=SAMPLE, metavar="N", help="value mutants of one kernel"),
+    flag("--full", "every value mutant, no sample"),
+    option("--tactic", default="", metavar="T", help="contract that FILE.s has to meet"),
+    option("--variant", default="", metavar="V", help="one specialization of the tactic"),
+    option("--jobs", type=int, default=2, metavar="N", help="processes"),
+    either(
+        JSON,
+        flag("--markdown", "print as Markdown"),
+        option(
+            "--document", metavar="FILE", help="put score and survivors into the tables of FILE"
+        ),
+    ),
+    option("--record", metavar="FILE", help="what the tables show; the library's own unless given"),
+    option("--native", metavar="DIR", help="folder of the native part"),
+    LIBRARY,
+    TOOLCHAIN,
+)
+def mutate_command(options: argparse.Namespace) -> int:
     """Print the report; survivors do not make the command fail."""
     from netra_build.checkasm.mutate.report import json_report, markdown_report, text_report
 

@@ -17,6 +17,7 @@ from netra_build.inspect.diff.sequence import hunks_between, matched_pairs
 
 IDENTICAL = "identical"
 NOT_COMPARED = ".name", ".symbol"
+HEADER = "e_flags", "os_abi", "abi_version", "target"
 
 
 @dataclass(frozen=True)
@@ -31,17 +32,21 @@ class CodeSide:
         return None if self.listing is None else kernel_instructions(kernel, self.listing)
 
 
-def read_code_side(data: bytes, listing: str | None, location: str) -> CodeSide:
+def read_code_side(
+    data: bytes, listing: str | None, location: str, listing_location: str = ""
+) -> CodeSide:
     """Read a code object and its listing, if there is one; ``BadInput`` for a damaged one."""
-    found = None if listing is None else parse_disassembly(listing, location)
-    return CodeSide(read_code_object(data, location), found)
+    code = read_code_object(data, location)
+    if listing is None:
+        return CodeSide(code)
+    return CodeSide(code, parse_disassembly(listing, listing_location or location))
 
 
-def product_code(files: Files, name: str, location: str) -> CodeSide:
+def product_code(files: Files, name: str, folder: str = "") -> CodeSide:
     """Read a code object of a product with its listing, if there is one."""
-    listing = files.get(name.replace("hsaco/", "metadata/").removesuffix(".hsaco") + ".dis")
-    text = None if listing is None else listing.decode("utf-8", "backslashreplace")
-    return read_code_side(files[name], text, location)
+    listed = name.replace("hsaco/", "metadata/").removesuffix(".hsaco") + ".dis"
+    text = files[listed].decode("utf-8", "backslashreplace") if listed in files else None
+    return read_code_side(files[name], text, folder + name, folder + listed)
 
 
 def code_difference(old: CodeSide, new: CodeSide) -> dict[str, Json]:
@@ -54,14 +59,16 @@ def code_difference(old: CodeSide, new: CodeSide) -> dict[str, Json]:
     kernels: list[Json] = [kernel_difference((old, one), (new, other)) for one, other in pairs]
     ours = {one.symbol for one, _ in pairs}
     theirs = {other.symbol for _, other in pairs}
+    sides = (old, new)
+    notes = ({k: v for k, v in s.code.metadata.items() if k != "amdhsa.kernels"} for s in sides)
     return {
         "kind": "code object",
         "equal": old.code.data == new.code.data,
-        "header": change_rows(*map(_header, (old, new))),
+        "header": change_rows(*({key: getattr(s.code, key) for key in HEADER} for s in sides)),
         "kernels": kernels,
         "added": [k.symbol for k in new.code.kernels if k.symbol not in theirs],
         "removed": [k.symbol for k in old.code.kernels if k.symbol not in ours],
-        "metadata": change_rows(*map(_note_rest, (old, new))),
+        "metadata": change_rows(*notes),
         "sections": section_changes(old.code.sections, new.code.sections),
     }
 
@@ -87,22 +94,13 @@ def kernel_difference(old: tuple[CodeSide, Kernel], new: tuple[CodeSide, Kernel]
     descriptor = change_rows(*fields)
     notes = [_kernel_note(*side) for side in (old, new)]
     metadata = change_rows(*notes)
+    parts = {"text": text, "descriptor": descriptor, "metadata": metadata}
     return {
         "old_symbol": one.symbol,
         "new_symbol": other.symbol,
-        "verdict": _verdict(text, descriptor, metadata),
-        "text": text,
-        "descriptor": descriptor,
-        "metadata": metadata,
+        "verdict": next((f"{part}_differs" for part, found in parts.items() if found), IDENTICAL),
+        **parts,
     }
-
-
-def _verdict(text: Json, descriptor: Json, metadata: Json) -> str:
-    if text is not None:
-        return "text_differs"
-    if descriptor:
-        return "descriptor_differs"
-    return "metadata_differs" if metadata else IDENTICAL
 
 
 def instruction_difference(old: tuple[CodeSide, Kernel], new: tuple[CodeSide, Kernel]) -> Json:
@@ -174,7 +172,6 @@ def _is_branch(instruction: Instruction) -> bool:
 
 
 def _target(instruction: Instruction) -> int | None:
-    """Return the address that a relative branch leads to."""
     return branch_target(instruction) if _is_branch(instruction) else None
 
 
@@ -200,20 +197,6 @@ def _kernel_pairs(old: CodeObject, new: CodeObject) -> list[tuple[Kernel, Kernel
     return [(mine[symbol], theirs[partner[symbol]]) for symbol in mine if symbol in partner]
 
 
-def _header(side: CodeSide) -> Json:
-    code = side.code
-    return {
-        "e_flags": code.e_flags,
-        "os_abi": code.os_abi,
-        "abi_version": code.abi_version,
-        "target": code.target,
-    }
-
-
-def _note_rest(side: CodeSide) -> Json:
-    return {key: item for key, item in side.code.metadata.items() if key != "amdhsa.kernels"}
-
-
 def _kernel_note(side: CodeSide, kernel: Kernel) -> Json:
     entries = side.code.metadata.get("amdhsa.kernels", [])
     for entry in entries if isinstance(entries, list) else []:
@@ -230,12 +213,11 @@ def section_changes(old: Sequence[Section], new: Sequence[Section]) -> list[Json
     for name in sorted({*mine, *theirs}):
         one, other = mine.get(name), theirs.get(name)
         if one is None or other is None or _content(one) != _content(other):
-            sizes = {"old_bytes": one and one.size, "new_bytes": other and other.size}
-            digests = {
-                "old_sha256": one and sha256_hex(one.data),
-                "new_sha256": other and sha256_hex(other.data),
-            }
-            rows.append({"section": name, **sizes, **digests})
+            row: dict[str, Json] = {"section": name}
+            for side, section in (("old", one), ("new", other)):
+                row[f"{side}_bytes"] = section and section.size
+                row[f"{side}_sha256"] = section and sha256_hex(section.data)
+            rows.append(row)
     return rows
 
 

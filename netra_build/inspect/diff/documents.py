@@ -96,11 +96,8 @@ def _walk(old: Json, new: Json, place: Change) -> Iterable[Change]:
         else:
             yield from _walk_lists(old, new, place)
     elif type(old) is not type(new) or old != new:
-        is_identity = (
-            isinstance(old, str)
-            and isinstance(new, str)
-            and without_hashes(old) == without_hashes(new)
-        )
+        are_texts = isinstance(old, str) and isinstance(new, str)
+        is_identity = are_texts and without_hashes(old) == without_hashes(new)
         yield replace(place, old=old, new=new, is_identity=is_identity)
 
 
@@ -133,13 +130,10 @@ def _name_key(old: Sequence[Json], new: Sequence[Json]) -> str | None:
         return None
     for key in NAME_KEYS:
         sides = [[item.get(key) for item in side] for side in (old, new)]
-        if all(_are_names(side) for side in sides):
+        is_text = all(isinstance(name, str) for side in sides for name in side)
+        if is_text and all(len(set(side)) == len(side) for side in sides):
             return key
     return None
-
-
-def _are_names(values: Sequence[Json]) -> bool:
-    return all(isinstance(v, str) for v in values) and len(set(values)) == len(values)
 
 
 def _walk_named(

@@ -17,7 +17,8 @@ from netra_build.inspect.diff.documents import Files, change_rows, file_pairs
 
 MANIFEST = "engine.json"
 CONTRACTS = "contracts.json"
-SEAL = "netra.json"
+COVERED = "netra.json", "files"
+"""A part of a document that the rest of the difference covers."""
 UNCHANGED, RENAMED = "unchanged", "renamed"
 ADDED, REMOVED, NOT_BUILT = "added", "removed", "not_built"
 """Verdicts on a kernel beside those of equivalence; ``renamed``: only names and hashes differ."""
@@ -33,7 +34,12 @@ def engine_difference(old: Files, new: Files, labels: tuple[str, str]) -> dict[s
     documents = {}
     for name in sorted(n for n in old.keys() & new.keys() if n.endswith(".json") and "/" not in n):
         if name != CONTRACTS and old[name] != new[name]:
-            documents[name] = change_rows(*(side.compared(name) for side in sides))
+            documents[name] = change_rows(
+                *(
+                    {key: v for key, v in side.document(name).items() if (name, key) != COVERED}
+                    for side in sides
+                )
+            )
     files = _file_rows(old, new)
     return {
         "kind": "engine",
@@ -62,13 +68,6 @@ class _Side:
             self._documents[name] = parse_object(self.files[name], f"{self.label}/{name}")
         return self._documents[name]
 
-    def compared(self, name: str) -> dict[str, Json]:
-        """Return a document without the fields that other parts of the difference cover."""
-        document = self.document(name)
-        if name == SEAL:
-            return {key: item for key, item in document.items() if key != "files"}
-        return document
-
     def named(self, file: str, key: str, name_key: str) -> dict[str, dict[str, Json]]:
         """Return the objects of a document's list by their names; ``BadInput`` for other forms."""
         items = self.document(file).get(key)
@@ -88,7 +87,7 @@ class _Side:
         if not isinstance(hsaco, str) or hsaco not in self.files:
             return None
         if hsaco not in self._code:
-            self._code[hsaco] = product_code(self.files, hsaco, f"{self.label}/{hsaco}")
+            self._code[hsaco] = product_code(self.files, hsaco, f"{self.label}/")
         return self._code[hsaco]
 
 
@@ -96,8 +95,9 @@ def _contract_rows(old: _Side, new: _Side) -> list[Json]:
     """Return the contracts that changed for an operation, and those of one side only."""
     mine, theirs = (side.named(CONTRACTS, "contracts", "id") for side in (old, new))
     operations: dict[tuple[str, str], list[str]] = {}
-    for name, one, other in _shared_operations(old, new):
-        before, after = one.get("contract_id"), other.get("contract_id")
+    ours, others = (side.named(MANIFEST, "operations", "name") for side in (old, new))
+    for name in (name for name in ours if name in others):
+        before, after = (side[name].get("contract_id") for side in (ours, others))
         if before in mine and after in theirs and mine[before] != theirs[after]:
             operations.setdefault((str(before), str(after)), []).append(name)
     rows: list[Json] = []
@@ -113,13 +113,6 @@ def _contract_rows(old: _Side, new: _Side) -> list[Json]:
 def _lonely(ids: Iterable[str], side: str) -> list[Json]:
     other = "new" if side == "old" else "old"
     return [{"operations": [], side: one, other: None, "changes": []} for one in sorted(ids)]
-
-
-def _shared_operations(
-    old: _Side, new: _Side
-) -> Iterable[tuple[str, dict[str, Json], dict[str, Json]]]:
-    mine, theirs = (side.named(MANIFEST, "operations", "name") for side in (old, new))
-    return [(name, one, theirs[name]) for name, one in mine.items() if name in theirs]
 
 
 def _kernel_rows(old: _Side, new: _Side) -> list[Json]:

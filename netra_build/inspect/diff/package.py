@@ -99,11 +99,8 @@ def _causes(old: Origin, new: Origin) -> dict[str, Json]:
         sides = ({n: d.encode() for n, d in side.items()} for side in (digests, other))
         for pair in file_pairs(*sides):
             name = pair.new or pair.old or ""
-            role = (
-                kind_of_source(name, "other")
-                if digests is old.sources
-                else "code object of the user"
-            )
+            is_source = digests is old.sources
+            role = kind_of_source(name, "other") if is_source else "code object of the user"
             sources.append({**pair._asdict(), "role": role})
     return {
         "sources": sources,
@@ -127,37 +124,36 @@ def _object_rows(old: PackageSide, new: PackageSide) -> list[dict[str, Json]]:
     rows: list[dict[str, Json]] = []
     for name in sorted({*mine, *theirs}):
         if name not in mine or name not in theirs:
-            rows += _lonely(old if name in mine else new, name, is_old=name in mine)
+            side = old if name in mine else new
+            code = read_code_side(side.product[name], None, f"{side.label}/{name}").code
+            symbols = [kernel.symbol for kernel in code.kernels]
+            rows += _lone_rows(name, symbols, is_old=name in mine)
             continue
-        sides = (product_code(side.product, name, f"{side.label}/{name}") for side in (old, new))
+        sides = (product_code(side.product, name, f"{side.label}/") for side in (old, new))
         found = code_difference(*sides)
         is_same = mine[name] == theirs[name]
         for kernel in found["kernels"]:
             is_equal = kernel["verdict"] == IDENTICAL
             verdict = (UNCHANGED if is_same else RENAMED) if is_equal else kernel["verdict"]
-            symbols = {key: kernel[key] for key in ("old_symbol", "new_symbol")}
+            names = {key: kernel[key] for key in ("old_symbol", "new_symbol")}
             difference = None if is_equal else kernel
-            rows.append(
-                {"operation": name, **symbols, "verdict": verdict, "difference": difference}
-            )
-        rows += [_lone_row(name, symbol, is_old=True) for symbol in found["removed"]]
-        rows += [_lone_row(name, symbol, is_old=False) for symbol in found["added"]]
+            rows.append({"operation": name, **names, "verdict": verdict, "difference": difference})
+        rows += _lone_rows(name, found["removed"], is_old=True)
+        rows += _lone_rows(name, found["added"], is_old=False)
     return rows
 
 
-def _lonely(side: PackageSide, name: str, *, is_old: bool) -> list[dict[str, Json]]:
-    code = read_code_side(side.product[name], None, f"{side.label}/{name}").code
-    return [_lone_row(name, kernel.symbol, is_old=is_old) for kernel in code.kernels]
-
-
-def _lone_row(name: str, symbol: str, *, is_old: bool) -> dict[str, Json]:
-    return {
-        "operation": name,
-        "old_symbol": symbol if is_old else None,
-        "new_symbol": None if is_old else symbol,
-        "verdict": REMOVED if is_old else ADDED,
-        "difference": None,
-    }
+def _lone_rows(name: str, symbols: Iterable[str], *, is_old: bool) -> list[dict[str, Json]]:
+    return [
+        {
+            "operation": name,
+            "old_symbol": symbol if is_old else None,
+            "new_symbol": None if is_old else symbol,
+            "verdict": REMOVED if is_old else ADDED,
+            "difference": None,
+        }
+        for symbol in symbols
+    ]
 
 
 def _explain(
@@ -217,13 +213,11 @@ def _reasons(
 def _sizes(sides: Iterable[PackageSide]) -> dict[str, Json]:
     """Return bytes of all files and of the code objects, and the number of files, of each side."""
     files = [side.package.files for side in sides]
+    code = [[data for name, data in each.items() if name.endswith(".hsaco")] for each in files]
     return {
         "files": [len(each) for each in files],
         "bytes": [sum(map(len, each.values())) for each in files],
-        "code_bytes": [
-            sum(len(data) for name, data in each.items() if name.endswith(".hsaco"))
-            for each in files
-        ],
+        "code_bytes": [sum(map(len, each)) for each in code],
     }
 
 
@@ -241,14 +235,9 @@ def release_difference(old: Files, new: Files, folder: str) -> dict[str, Json]:
         "equal": not pairs,
         "files": [pair._asdict() for pair in pairs],
         "code": [
-            {
-                "name": name,
-                "difference": code_difference(
-                    product_code(old, name, name), product_code(new, other, other)
-                ),
-            }
-            for name, other in changed
-            if name.endswith(".hsaco")
+            {"name": n, "difference": code_difference(product_code(old, n), product_code(new, m))}
+            for n, m in changed
+            if n.endswith(".hsaco")
         ],
         "documents": {
             name: change_rows(parse_object(old[name], name), parse_object(new[other], name))

@@ -4,13 +4,12 @@ In reading order:
 
 ``facts``
     The records that all modules here use: claims (proven, open, refuted), kernels, code
-    objects, operations, files, the seal; and how numbers are written.
+    objects, operations, files, the seal; what is and is not proven of the whole, in the words of
+    the head of the page; and how numbers are written.
 ``read_product``, ``read_kernels``
     Read those records from the files of a product, an engine directory or the code objects of a
     recipe. Whatever can be derived from the bytes is derived, and a report counts only for the
     ``.text`` that it names.
-``verdict``
-    What is and is not proven of the whole, in the words of the head of the page.
 ``artifact_graph``
     Positions of the boxes and lines of the drawing, from sources to the sealed product.
 ``page`` with ``page.html`` and ``page.css``

@@ -117,9 +117,12 @@ class ArtifactGraph:
         self._add_product(tops[-1] + TITLE + 2 * ROW + BOX // 2)
 
     def _add_lane(self, item: ObjectFacts, y: int) -> None:
-        source, unit, code = self._source(item, y), self._unit(item, y), self._code(item, y)
-        reports = self._reports(item, y)
-        chain = [box for box in (source, unit, code) if box is not None]
+        more, reports = len(item.sources) - 1, self._reports(item, y)
+        units = [self._file(1, y, name, "unit", more=more) for name in item.sources[:1]]
+        code = self._file(2, y, item.name, "code object")
+        if not item.text_sha256:
+            code = replace(code, state=OPEN)
+        chain = [self._source(item, y), *units, code]
         for box, following in itertools.pairwise(chain):
             self._connect(box.right, following.left)
         if item.goldens:
@@ -149,15 +152,6 @@ class ArtifactGraph:
         closure = f"include closure {item.closure_sha256}".rstrip()
         title = f"{closure}: {count}" if count else closure
         return Box(0, y, name, below, title, self.anchors.get(leaf))
-
-    def _unit(self, item: ObjectFacts, y: int) -> Box | None:
-        if not item.sources:
-            return None
-        return self._file(1, y, item.sources[0], "unit", more=len(item.sources) - 1)
-
-    def _code(self, item: ObjectFacts, y: int) -> Box:
-        box = self._file(2, y, item.name, "code object")
-        return box if item.text_sha256 else replace(box, state=OPEN)
 
     def _reports(self, item: ObjectFacts, y: int) -> list[Box]:
         numerics = [kernel.numerics for kernel in item.kernels]
@@ -202,7 +196,6 @@ class ArtifactGraph:
 
 
 def _worst(claims: Iterable[Claim]) -> Claim:
-    """Return the claim that is furthest from proven."""
     order = (REFUTED, OPEN, PROVEN)
     return min(
         claims,

@@ -22,16 +22,14 @@ from netra_build.core.texts import texts_in
 from netra_build.inspect.report.artifact_graph import ArtifactGraph
 from netra_build.inspect.report.facts import (
     OPEN,
-    REFUTED,
     Claim,
-    KernelFacts,
     ReportFacts,
     counted,
     grouped,
     size_text,
+    verdict_of,
 )
 from netra_build.inspect.report.read_product import read_facts
-from netra_build.inspect.report.verdict import verdict_of
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -82,9 +80,8 @@ def report_page(
 ) -> bytes:
     """Return the page as UTF-8; equal arguments give equal bytes.
 
-    ``scores`` are mutation scores by tactic and variant. ``states`` gives the state of
-    files in the last build, ``package`` the bytes of each part of a release; the page in a package
-    has neither.
+    ``scores`` are mutation scores by tactic and variant. ``states`` gives the state of files in the
+    last build, ``package`` the bytes of each part of a release; the page in a package has neither.
     """
     anchors = {file.name: f"f{number}" for number, file in enumerate(facts.files)}
     operations: dict[str, list[str]] = {}
@@ -104,12 +101,10 @@ def report_page(
             verdict=verdict_of(facts),
             profile=dict(facts.identities).get("profile"),
             hardware=Claim(OPEN, status, "What the validation plan says of hardware."),
-            tiles=tuple(_tiles(facts)),
             number_by_symbol={k.symbol: n for n, i in enumerate(facts.objects) for k in i.kernels},
             operations_by_symbol=operations,
-            short_score=lambda kernel: _short_score(kernel, scores or {}),
             graph=ArtifactGraph(facts, anchors, states or {}),
-            parts=tuple(_parts(facts)),
+            parts=_parts(facts),
         )
     )
     return PAGE_START + f"{_BETWEEN_TAGS.sub('><', text).strip()}\n".encode()
@@ -125,8 +120,7 @@ def page_texts() -> Environment:
 
     texts = texts_in(Path(__file__).parent, is_html=True, finalize=text_shown)
     texts.filters |= {"grouped": grouped, "counted": counted, "size": size_text}
-    texts.filters |= {"whole_size": _whole_size, "share": _share, "stage": stage_of}
-    texts.filters |= {"short_text": _short_text}
+    texts.filters |= {"share": _share, "stage": stage_of}
     texts.globals |= {"signs": SIGNS, "no_gpu": NO_GPU, "most": MOST, "shares": shares}
     texts.globals |= {"most_rows": MOST_ROWS, "most_files": MOST_FILES, "few": FEW}
     return texts
@@ -152,53 +146,19 @@ def shares(parts: Iterable[tuple[str, int]]) -> Iterator[tuple[str, int, str, st
 
 
 def _percent(part: int, whole: int) -> str:
-    """Return a share with two decimals, by whole numbers alone."""
     hundredths = (part * 10000 + whole // 2) // whole
     return f"{hundredths // 100}.{hundredths % 100:02}%"
 
 
-def _short_score(kernel: KernelFacts | None, scores: Scores) -> str:
-    row = scores.get(kernel.label) if kernel is not None else None
-    if row is None:
-        return "no score here"
-    scored = [(name.removesuffix("score").strip(), cell) for name, cell in row if "score" in name]
-    return ", ".join(f"{cell} {name}".rstrip() for name, cell in scored)
-
-
-def _short_text(kernel: KernelFacts) -> str:
-    size = f"{counted(kernel.instructions, 'instruction')}, " if kernel.mix is not None else ""
-    return f"{size}{kernel.vgprs} VGPR, {counted(kernel.waves, 'wave')} a SIMD"
-
-
-def _tiles(facts: ReportFacts) -> Iterator[tuple[str, str, str]]:
-    """Yield value, label and class of each figure in the head of the page."""
-    shipped = facts.shipped
-    yield grouped(sum(len(item.kernels) for item in shipped)), "kernels", ""
-    if facts.operations:
-        ours = sum(operation.symbol is not None for operation in facts.operations)
-        yield f"{ours} of {len(facts.operations)}", "operations run by our kernels", ""
-    yield size_text(sum(item.size_bytes or 0 for item in shipped)), "code objects", ""
-    whole = sum(file.size_bytes for file in facts.files)
-    yield size_text(whole), counted(len(facts.files), "file"), ""
-    seal = "holds" if facts.seal.holds else "broken" if facts.seal.name else "none"
-    yield seal, "seal", REFUTED if seal == "broken" else ""
-
-
-def _parts(facts: ReportFacts) -> Iterator[dict[str, object]]:
-    """Yield what each part of the product takes."""
+def _parts(facts: ReportFacts) -> list[dict[str, object]]:
     files, sizes = Counter[str](), Counter[str]()
     for file in facts.files:
         label = next(label for _, label, start in PARTS if file.name.startswith(start))
         files[label] += 1
         sizes[label] += file.size_bytes
-    for colour, label, _ in PARTS:
-        size = sizes[label]
-        part = {"colour": colour, "label": label, "files": files[label], "size_bytes": size}
-        yield {**part, "bar": (colour, size)}
-
-
-def _whole_size(size_bytes: int) -> str:
-    return f"{grouped(size_bytes)} ({size_text(size_bytes)})"
+    rows = [(colour, label, files[label], sizes[label]) for colour, label, _ in PARTS]
+    keys = ("colour", "label", "files", "size_bytes")
+    return [{**dict(zip(keys, row, strict=True)), "bar": (row[0], row[-1])} for row in rows]
 
 
 def _share(part: int, whole: int) -> str:
@@ -230,22 +190,7 @@ def run(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
     files = {name: data for name, data in inputs.items() if name != MUTATION}
     data = inputs.get(MUTATION)
     scores = None if data is None else read_scores(data, MUTATION)
-    return {"page": page_bytes(files, scores, parameters["location"])}
-
-
-def page_bytes(
-    files: Mapping[str, bytes],
-    scores: Scores | None,
-    location: str,
-    states: Mapping[str, str] | None = None,
-    package: Mapping[str, int] | None = None,
-) -> bytes:
-    """Return the page of a product's files; ``scores`` as ``read_scores`` returns them.
-
-    ``states`` and ``package`` as in ``report_page``. Raises ``BadInput`` for files that are no
-    product, or that cannot be read.
-    """
-    return report_page(read_facts(files, location), scores, states, package)
+    return {"page": report_page(read_facts(files, parameters["location"]), scores)}
 
 
 def read_scores(data: bytes, location: str) -> Scores:

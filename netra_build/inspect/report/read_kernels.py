@@ -5,26 +5,21 @@ A report counts only for the ``.text`` that it names; one about other code is ma
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator
 
-from netra_build.asm.objects.code_object import (
-    CodeObject,
-    Kernel,
-    kernel_and_metadata,
-    read_code_object,
-)
-from netra_build.asm.objects.listings import Disassembly, parse_disassembly
-from netra_build.checkasm.hazards.flow import kernel_instructions
+from netra_build.asm.objects.code_object import Kernel, kernel_and_metadata
+from netra_build.asm.objects.listings import Disassembly
 from netra_build.checkasm.hazards.kernel_statistics import code_of, instruction_mix, waves_per_simd
 from netra_build.core.canonical_json import parse_object
 from netra_build.core.digests import sha256_hex
 from netra_build.formats.fields import Fields
+from netra_build.inspect.diff.code_objects import CodeSide, product_code
+from netra_build.inspect.diff.documents import Files
 from netra_build.inspect.report.facts import (
     OPEN,
     PROVEN,
     REFUTED,
     Claim,
-    Finding,
     KernelFacts,
     Launch,
     ObjectFacts,
@@ -32,8 +27,6 @@ from netra_build.inspect.report.facts import (
     counted,
     grouped,
 )
-
-Files = Mapping[str, bytes]
 
 IDENTICAL = "identical"
 NOT_BUILT = Claim(OPEN, "not built", "The code object is not here.")
@@ -48,19 +41,19 @@ def document(files: Files, name: str) -> Fields | None:
 def object_facts(files: Files, planned: PlannedObject) -> ObjectFacts:
     """Return the facts of one code object; ``BadInput`` names the file that cannot be read."""
     stem = f"metadata/{planned.stem}"
-    code = read_code_object(files[planned.name], planned.name) if planned.name in files else None
-    text_sha256 = None if code is None else sha256_hex(code.text)
+    side = product_code(files, planned.name) if planned.name in files else None
+    text_sha256 = None if side is None else sha256_hex(side.code.text)
     checks = document(files, f"{stem}.checks.json")
     golden = f"generated/golden/{planned.stem}"
     return ObjectFacts(
         **vars(planned),
-        size_bytes=None if code is None else len(code.data),
+        size_bytes=None if side is None else len(side.code.data),
         text_sha256=text_sha256,
         goldens=tuple(n for n in files if n == f"{golden}.s" or _is_numbered(n, golden, ".s")),
         equivalence=equivalence_claim(document(files, f"{stem}.equivalence.json"), text_sha256),
         checks=checks_claim(checks, text_sha256),
         findings=() if checks is None else tuple(map(_finding, checks.objects("findings"))),
-        kernels=() if code is None else _kernels(files, planned, code),
+        kernels=() if side is None else tuple(_kernels(files, planned, side)),
     )
 
 
@@ -117,72 +110,44 @@ def numerics_claim(report: Fields | None, launches: tuple[Launch, ...], text_sha
     return Claim(PROVEN, report.text("scope"), f"{said}, none differs.")
 
 
-def _finding(row: Fields) -> Finding:
+def _finding(row: Fields) -> tuple[str, ...]:
     place = f"{row.text('kernel', '', empty=True)} {row.text('instruction', '', empty=True)}"
-    return Finding(row.text("severity"), row.text("rule"), place.strip(), row.text("message"))
+    return (*(row.text(key) for key in ("severity", "rule", "message")), place.strip())
 
 
-def _kernels(files: Files, planned: PlannedObject, code: CodeObject) -> tuple[KernelFacts, ...]:
-    listed = files.get(f"metadata/{planned.stem}.dis")
-    listing = None
-    if listed is not None:
-        text = listed.decode("utf-8", "backslashreplace")
-        listing = parse_disassembly(text, f"metadata/{planned.stem}.dis")
-    reports = _numeric_reports(files, planned.stem)
-    facts = [
-        _kernel(kernel, code, listing, reports.get(kernel.symbol), planned.name)
-        for kernel in code.kernels
-    ]
-    return tuple(facts)
+def _kernels(files: Files, planned: PlannedObject, side: CodeSide) -> Iterator[KernelFacts]:
+    """Yield the facts of each kernel, with the numeric report that names its symbol."""
+    stem = f"metadata/{planned.stem}"
+    names = [n for n in files if _is_numbered(n, stem, ".numerics.json")]
+    found = (document(files, name) for name in (f"{stem}.numerics.json", *names))
+    reports = {report.text("symbol"): report for report in found if report is not None}
+    for kernel in side.code.kernels:
+        yield _kernel(kernel, side, reports.get(kernel.symbol), planned.name)
 
 
-def _numeric_reports(files: Files, stem: str) -> dict[str, Fields]:
-    """Return the numeric reports of an object by the symbol that they name."""
-    names = [f"metadata/{stem}.numerics.json"]
-    names += [n for n in files if _is_numbered(n, f"metadata/{stem}", ".numerics.json")]
-    reports = (report for name in names if (report := document(files, name)) is not None)
-    return {report.text("symbol"): report for report in reports}
-
-
-def _kernel(
-    kernel: Kernel,
-    code: CodeObject,
-    listing: Disassembly | None,
-    report: Fields | None,
-    location: str,
-) -> KernelFacts:
-    _, data = kernel_and_metadata(code, kernel.symbol, location)
+def _kernel(kernel: Kernel, side: CodeSide, report: Fields | None, location: str) -> KernelFacts:
+    _, data = kernel_and_metadata(side.code, kernel.symbol, location)
     launches = () if report is None else tuple(map(_launch, report.objects("runs")))
-    lds = data.group_segment_fixed_size
-    waves, limit = _waves(data.vgpr_count, data.sgpr_count, lds, data.max_flat_workgroup_size)
+    waves, limit = 0, "work-items"  # of a work-group that the target cannot hold
+    if 0 < data.max_flat_workgroup_size <= 1024:
+        lds, size = data.group_segment_fixed_size, data.max_flat_workgroup_size
+        waves, limit = waves_per_simd(data.vgpr_count, data.sgpr_count, lds, size)
+    code = side.instructions(kernel)
+    label = ""
+    if report is not None:
+        variant = report.text("variant", "", empty=True)
+        label = f"{report.text('tactic')}/{variant}" if variant else report.text("tactic")
     return KernelFacts(
         symbol=kernel.symbol,
-        vgprs=data.vgpr_count,
-        agprs=data.agpr_count or 0,
-        sgprs=data.sgpr_count,
-        lds_bytes=lds,
-        private_bytes=data.private_segment_fixed_size,
-        kernarg_bytes=data.kernarg_segment_size,
-        work_items=data.max_flat_workgroup_size,
+        metadata=data,
         code_bytes=len(kernel.code),
         waves=waves,
         limit=limit,
-        mix=None if listing is None else _mix(kernel, listing),
-        numerics=numerics_claim(report, launches, sha256_hex(code.text)),
+        mix=None if code is None else instruction_mix(code_of(Disassembly(tuple(code), ()))),
+        numerics=numerics_claim(report, launches, sha256_hex(side.code.text)),
         launches=launches,
-        label="" if report is None else _label(report),
+        label=label,
     )
-
-
-def _waves(vgprs: int, sgprs: int, lds_bytes: int, work_items: int) -> tuple[int, str]:
-    """Return waves and limit; 0 for a work-group that the target cannot hold."""
-    if not 0 < work_items <= 1024:
-        return 0, "work-items"
-    return waves_per_simd(vgprs, sgprs, lds_bytes, work_items)
-
-
-def _mix(kernel: Kernel, listing: Disassembly) -> dict[str, int]:
-    return instruction_mix(code_of(Disassembly(kernel_instructions(kernel, listing), ())))
 
 
 def _launch(row: Fields) -> Launch:
@@ -195,8 +160,3 @@ def _launch(row: Fields) -> Launch:
         differing=row.integer("differing"),
         wave_instructions=row.integer("wave_instructions", 0),
     )
-
-
-def _label(report: Fields) -> str:
-    variant = report.text("variant", "", empty=True)
-    return f"{report.text('tactic')}/{variant}" if variant else report.text("tactic")

@@ -5,12 +5,15 @@ Sizes, digests and resources are derived from the files themselves and compared 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
+from typing import Any
 
+from netra_build.core.canonical_json import parse_object
 from netra_build.core.digests import sha256_hex
 from netra_build.core.errors import BadInput
 from netra_build.formats.fields import Fields
 from netra_build.formats.vocabulary import EXECUTE_KERNEL, TARGET
+from netra_build.inspect.diff.documents import Files
 from netra_build.inspect.report.facts import (
     FileFacts,
     OperationFacts,
@@ -18,17 +21,13 @@ from netra_build.inspect.report.facts import (
     ReportFacts,
     SealFacts,
 )
-from netra_build.inspect.report.read_kernels import Files, document, object_facts
+from netra_build.inspect.report.read_kernels import document, object_facts
 from netra_build.release.layout import PAGE
 from netra_build.stages.engine_documents import seal_digest
 
 ENGINE, OBJECTS = "engine", "code objects"
-MANIFEST, SEAL, RESULT, PLAN = (
-    "engine.json",
-    "netra.json",
-    "build-result.json",
-    "validation_plan.json",
-)
+MANIFEST, SEAL = "engine.json", "netra.json"
+RESULT, PLAN = "build-result.json", "validation_plan.json"
 OTHER_OPERATION = "operation mismatch"
 MOST_OBJECTS = 4096
 MOST_OPERATIONS = 65536
@@ -43,6 +42,7 @@ STATUSES = (
     "hardware",
 )
 """Fields of a validation plan about the whole product, in the order of the page."""
+HARDWARE_ALONE = (("hardware", "not_run"),)
 
 
 def read_facts(files: Files, location: str) -> ReportFacts:
@@ -65,7 +65,7 @@ def read_facts(files: Files, location: str) -> ReportFacts:
 
 
 def _engine(files: Files) -> ReportFacts:
-    manifest = Fields(_parsed(files, MANIFEST), MANIFEST)
+    manifest = Fields(parse_object(files[MANIFEST], MANIFEST), MANIFEST)
     seal, plan = document(files, SEAL), document(files, PLAN)
     _refuse_more(manifest, "operations", MOST_OPERATIONS)
     operations = tuple(_operations(manifest, document(files, "explain.json")))
@@ -79,7 +79,9 @@ def _engine(files: Files) -> ReportFacts:
         target=manifest.text("target"),
         identities=tuple(_engine_identities(manifest, recipe)),
         toolchain=_toolchain(seal),
-        statuses=_statuses(plan),
+        statuses=HARDWARE_ALONE
+        if plan is None
+        else tuple((key, plan.text(key, "not_run")) for key in STATUSES),
         not_pinned=() if seal is None else seal.texts("not_pinned", []),
         operations=operations,
         objects=tuple(object_facts(files, item) for item in planned),
@@ -92,13 +94,6 @@ def _refuse_more(document: Fields, key: str, most: int) -> None:
     count = len(document.array(key))
     if count > most:
         document.refuse("list is too long for a page", key, expected=f"at most {most}", got=count)
-
-
-def _parsed(files: Files, name: str) -> dict[str, object]:
-    found = document(files, name)
-    if found is None:
-        raise BadInput("file is missing", location=name)
-    return found.value
 
 
 def _engine_identities(manifest: Fields, recipe: Fields | None) -> Iterable[tuple[str, str]]:
@@ -158,47 +153,46 @@ def _planned(manifest: Fields, plan: Fields | None, seal: Fields | None) -> Iter
     for candidate in () if plan is None else plan.objects("candidates", []):
         stem = candidate.text("symbol")
         seen.add(f"hsaco/{stem}.hsaco")
-        row = rows.get(stem)
+        leaf = _given(candidate, "template")
+        included = candidate.child("template_files", {}).value
         yield PlannedObject(
             stem=stem,
             tactics=(candidate.text("tactic"),),
             maturity=candidate.text("maturity"),
             is_selected=candidate.boolean("selected"),
-            sources=_given(candidate.optional_text("source")),
-            templates=_templates(candidate),
-            closure_sha256="" if row is None else row.text("source_closure_sha256"),
-            computational_identity="" if row is None else row.text("computational_identity"),
+            sources=_given(candidate, "source"),
+            templates=(*leaf, *(name for name in included if name not in leaf)),
+            **_identities(rows.get(stem)),
         )
     for operation in manifest.objects("operations"):
         name = operation.optional_text("hsaco")
         if name is not None and name not in seen:
             seen.add(name)
-            yield _brought(operation, name)
+            yield PlannedObject(
+                stem=name.removeprefix("hsaco/").removesuffix(".hsaco"),
+                tactics=_given(operation, "tactic"),
+                maturity=operation.optional_text("maturity") or "",
+                is_selected=True,
+                is_brought=True,
+            )
 
 
-def _templates(candidate: Fields) -> tuple[str, ...]:
-    """Return the template and then every file that it includes."""
-    leaf = candidate.optional_text("template")
-    names = candidate.child("template_files", {}).value
-    return (*_given(leaf), *(name for name in names if name != leaf))
-
-
-def _brought(operation: Fields, name: str) -> PlannedObject:
-    return PlannedObject(
-        stem=name.removeprefix("hsaco/").removesuffix(".hsaco"),
-        tactics=_given(operation.optional_text("tactic")),
-        maturity=operation.optional_text("maturity") or "",
-        is_selected=True,
-        is_brought=True,
-    )
-
-
-def _given(text: str | None) -> tuple[str, ...]:
+def _given(fields: Fields, key: str) -> tuple[str, ...]:
+    text = fields.optional_text(key)
     return () if text is None else (text,)
 
 
+def _identities(row: Fields | None) -> dict[str, Any]:
+    if row is None:
+        return {}
+    return {
+        "closure_sha256": row.text("source_closure_sha256"),
+        "computational_identity": row.text("computational_identity"),
+    }
+
+
 def _objects(files: Files) -> ReportFacts:
-    result = Fields(_parsed(files, RESULT), RESULT)
+    result = Fields(parse_object(files[RESULT], RESULT), RESULT)
     deployment = result.text("deployment")
     _refuse_more(result, "artifacts", MOST_OBJECTS)
     planned = [_artifact(artifact) for artifact in result.objects("artifacts")]
@@ -209,7 +203,7 @@ def _objects(files: Files) -> ReportFacts:
         target=TARGET,
         identities=(("deployment", deployment), ("format", result.text("format"))),
         toolchain=_toolchain(result),
-        statuses=(("hardware", "not_run"),),
+        statuses=HARDWARE_ALONE,
         not_pinned=(),
         operations=(),
         objects=tuple(object_facts(files, item) for item in planned),
@@ -227,13 +221,11 @@ def _artifact(artifact: Fields) -> PlannedObject:
         maturity=first.text("maturity"),
         is_selected=True,
         sources=tuple(member.text("source") for member in members),
-        closure_sha256=first.text("source_closure_sha256"),
-        computational_identity=first.text("computational_identity"),
+        **_identities(first),
     )
 
 
 def _toolchain(seal: Fields | None) -> tuple[tuple[str, str], ...]:
-    """Return each tool with its version and digest."""
     if seal is None:
         return ()
     said = seal.child("toolchain")
@@ -245,37 +237,26 @@ def _toolchain(seal: Fields | None) -> tuple[tuple[str, str], ...]:
     return tuple(rows)
 
 
-def _statuses(plan: Fields | None) -> tuple[tuple[str, str], ...]:
-    if plan is None:
-        return (("hardware", "not_run"),)
-    return tuple((key, plan.text(key, "not_run")) for key in STATUSES)
-
-
 def _files(files: Files) -> tuple[FileFacts, ...]:
     names = sorted(name for name in files if name != PAGE)
     return tuple(FileFacts(name, len(files[name]), sha256_hex(files[name])) for name in names)
 
 
 def _seal(files: Files, seal: Fields | None, name: str) -> SealFacts:
-    """Compare the seal with the files; the page itself is no part of the product."""
+    """Compare the seal with the files; the page itself is no part of the product.
+
+    A recipe's result has the digests without an enclosing object.
+    """
     if seal is None:
         return SealFacts("", (), (), ())
-    stated = _stated(seal.child("files"))
+    listed = seal.child("files")
+    stated = {
+        file: listed.digest(file) if isinstance(row, str) else listed.child(file).digest("sha256")
+        for file, row in listed.value.items()
+    }
     there = set(files) - {name, PAGE}
     altered = [n for n in stated.keys() & there if sha256_hex(files[n]) != stated[n]]
     if "seal_sha256" in seal.value and seal.digest("seal_sha256") != seal_digest(seal.value):
         altered.append(name)
-    return SealFacts(
-        name,
-        tuple(sorted(altered)),
-        tuple(sorted(stated.keys() - there)),
-        tuple(sorted(there - stated.keys())),
-    )
-
-
-def _stated(listed: Fields) -> Mapping[str, str]:
-    """Return the digests of a seal; a recipe's result has them without an enclosing object."""
-    return {
-        name: listed.digest(name) if isinstance(value, str) else listed.child(name).digest("sha256")
-        for name, value in listed.value.items()
-    }
+    missing, unknown = stated.keys() - there, there - stated.keys()
+    return SealFacts(name, *(tuple(sorted(names)) for names in (altered, missing, unknown)))

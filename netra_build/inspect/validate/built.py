@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import copy
+
 from netra_build.asm.objects.code_object import CodeObject, kernel_and_metadata, read_code_object
 from netra_build.asm.tools.toolchain import Toolchain
 from netra_build.core.canonical_json import Json, canonical_bytes, parse_object, pretty_bytes
 from netra_build.core.errors import BadInput, NetraError
-from netra_build.core.json_difference import hold_same
+from netra_build.core.json_difference import first_difference, hold_same
 from netra_build.formats.fields import Fields
 from netra_build.formats.launch import read_launch
 from netra_build.inspect.validate.engine_folder import (
@@ -95,12 +97,12 @@ def _check_operations(engine: EngineFolder) -> None:
     """Compare ``hsaco_sha256`` of every kernel operation with the file it names."""
     for operation in engine.fields(MANIFEST).objects("operations"):
         if "hsaco_sha256" in operation.value and engine.has(operation.text("hsaco")):
-            digest = operation.digest("hsaco_sha256")
-            actual = engine.sha256(operation.text("hsaco"))
-            if digest != actual:
-                operation.refuse(
-                    "code object has another digest", "hsaco_sha256", expected=digest, got=actual
-                )
+            digest, actual = (
+                operation.digest("hsaco_sha256"),
+                engine.sha256(operation.text("hsaco")),
+            )
+            fact = "code object has another digest"
+            operation.equal(fact, "hsaco_sha256", expected=digest, got=actual)
 
 
 def _check_golden(engine: EngineFolder, verifier: ObjectVerifier) -> None:
@@ -157,39 +159,33 @@ def check_notes(
 
 def _check_progress(engine: EngineFolder, plan: Fields, *, is_built: bool) -> None:
     """Raise ``BadInput`` for a status that the reports of the engine do not support."""
-    candidates = list(plan.objects("candidates"))
-    stems = [f"metadata/{item.text('symbol')}" for item in candidates]
-    for candidate, stem in zip(candidates, stems, strict=True):
-        _check_status(engine, candidate, f"{stem}.equivalence.json")
-    checks = [f"{stem}.checks.json" for stem in stems if engine.has(f"{stem}.checks.json")]
+    derived = copy.deepcopy(plan.value)
+    candidates, checks = derived["candidates"], []
+    for number, candidate in enumerate(candidates):
+        stem = f"metadata/{candidate['symbol']}"
+        report, checked = f"{stem}.equivalence.json", f"{stem}.checks.json"
+        if engine.has(report):
+            status = equivalence_status(str(engine.document(report)["verdict"]))
+            candidate |= {"equivalence_status": status, "equivalence_report": report}
+        else:
+            candidate["equivalence_status"] = NOT_RUN
+            if candidate.pop("equivalence_report", None) is not None:
+                fact = f'report "{report}" is missing'
+                plan.refuse(fact, "candidates", number, "equivalence_report")
+        if engine.has(checked):
+            checks.append(engine.document(checked))
     is_ours = engine.has(SEAL) or bool(checks)
-    static = static_status([engine.document(name) for name in checks]) if is_ours else "pending"
-    _hold(plan, "static", [static])
+    derived["static"] = static_status(checks) if is_ours else "pending"
     if is_ours:
-        crossed = [cross_assembly([item.value for item in candidates])]
+        derived["cross_assembly"] = cross_assembly(candidates)
     elif candidates:
-        crossed = ["passed" if is_built else "not_run"]
-    else:
-        crossed = ["not_run", "not_applicable"]
-    _hold(plan, "cross_assembly", crossed)
-
-
-def _check_status(engine: EngineFolder, candidate: Fields, name: str) -> None:
-    if engine.has(name):
-        verdict = str(engine.document(name)["verdict"])
-        _hold(candidate, "equivalence_status", [equivalence_status(verdict)])
-        _hold(candidate, "equivalence_report", [name])
-    else:
-        _hold(candidate, "equivalence_status", [NOT_RUN])
-        if "equivalence_report" in candidate.value:
-            candidate.refuse(f'report "{name}" is missing', "equivalence_report")
-
-
-def _hold(fields: Fields, key: str, expected: list[Json]) -> None:
-    if fields.get(key) not in expected:
-        fields.refuse(
-            f'"{key}" differs from the reports', key, expected=expected[0], got=fields.get(key)
-        )
+        derived["cross_assembly"] = "passed" if is_built else "not_run"
+    elif derived.get("cross_assembly") != "not_applicable":
+        derived["cross_assembly"] = "not_run"
+    difference = first_difference(derived, plan.value)
+    if difference is not None:
+        key = difference.pointer.rpartition("/")[2]
+        raise difference.refusal(f'"{key}" differs from the reports', plan.location)
 
 
 def check_seal(engine: EngineFolder) -> None:

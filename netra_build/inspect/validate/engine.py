@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,16 +47,11 @@ ENGINE_KEYS = (
     "kernel_symbols workspace_bytes fallbacks layout_plan graph_recipe memory_plan "
     "validation_status compiler golden_artifacts artifact_files"
 )
+COMPILED = re.compile(rf"{INCLUDES}/.*[^/]|generated/[^/]*\.s", re.DOTALL)
+"""Names of the units and of the files that they include."""
+
 RECORD_ONLY = ("id", "artifact_kind", *FixedContract.outside)
 """Keys of a contract record that are no part of its identity (a golden symbol is)."""
-
-
-@dataclass(frozen=True)
-class ValidationOptions:
-    """``self_contained`` ignores the library's tactics; ``strict`` refuses more."""
-
-    self_contained: bool = False
-    strict: bool = False
 
 
 @dataclass(frozen=True)
@@ -74,16 +70,25 @@ def verify_engine(
     root: Path,
     disk: Disk,
     library: Library,
-    options: ValidationOptions | None = None,
     tools: Toolchain | None = None,
+    *,
+    self_contained: bool = False,
+    strict: bool = False,
 ) -> Validation:
     """Validate an engine directory; raise ``BadInput`` with the first false statement.
 
     With ``tools`` sources are assembled again, listings made again and golden objects compared.
+    ``self_contained`` ignores the library's tactics; ``strict`` refuses more.
     """
     engine = EngineFolder(root, disk)
     try:
-        return _verify(engine, library, options or ValidationOptions(), tools)
+        former = _check_statements(engine, library, is_strict=strict)
+        if not self_contained:
+            check_against_library(engine, library, strict=strict)
+        unverified = check_objects(engine, tools)
+        _check_identity(engine, engine.fields(MANIFEST), former)
+        check_seal(engine)
+        return Validation(summary(engine), tuple(unverified), former)
     except NetraError as error:
         name = altered_file(engine)
         if name and name not in error.location:
@@ -91,22 +96,17 @@ def verify_engine(
         raise
 
 
-def _verify(
-    engine: EngineFolder, library: Library, options: ValidationOptions, tools: Toolchain | None
-) -> Validation:
-    manifest = engine.fields(MANIFEST)
-    _check_manifest(engine, manifest, library)
+def _check_statements(
+    engine: EngineFolder, library: Library, *, is_strict: bool
+) -> tuple[str, ...]:
+    """Check what can be checked without the library's tactics; return other engines' sources."""
+    _check_manifest(engine, engine.fields(MANIFEST), library)
     _check_contracts(engine, library)
     former = check_inventory(engine)
-    if options.strict:
+    if is_strict:
         refuse_former_sources(engine)
     _check_candidates(engine)
-    if not options.self_contained:
-        check_against_library(engine, library, strict=options.strict)
-    unverified = check_objects(engine, tools)
-    _check_identity(engine, manifest, former)
-    check_seal(engine)
-    return Validation(summary(engine), tuple(unverified), former)
+    return former
 
 
 def summary(engine: EngineFolder) -> dict[str, Json]:
@@ -179,33 +179,22 @@ def contract_id(record: Mapping[str, Json]) -> str:
 def _check_candidates(engine: EngineFolder) -> None:
     """Check the digests of every generated source and include copy that a candidate names."""
     for candidate in engine.fields("validation_plan.json").objects("candidates"):
-        for name, digest, place in _named_files(candidate):
-            if not engine.has(name):
-                raise BadInput(f'file "{name}" is missing', location=place)
-            if engine.sha256(name) != digest:
-                raise BadInput(
-                    f'file "{name}" has another digest',
-                    location=place,
-                    expected=digest,
-                    got=engine.sha256(name),
-                )
         source, symbol = candidate.text("source"), candidate.text("symbol")
+        _check_file(engine, source, candidate, "source_sha256")
+        files, template = candidate.child("template_files"), candidate.text("template")
+        for name in files.value:
+            _check_file(engine, name, files, name)
+        if template not in files.value or not template.startswith(f"{INCLUDES}/"):
+            candidate.refuse(f'template "{template}" is not among its files', "template")
         if f" {symbol}".encode() not in engine.read(source):
             candidate.refuse(f'symbol "{symbol}" does not occur in its source', "symbol")
 
 
-def _named_files(candidate: Fields) -> Iterator[tuple[str, str, str]]:
-    yield (
-        candidate.text("source"),
-        candidate.digest("source_sha256"),
-        candidate.place("source_sha256"),
-    )
-    files = candidate.child("template_files")
-    for name in files.value:
-        yield name, files.digest(name), files.place(name)
-    template = candidate.text("template")
-    if template not in files.value or not template.startswith(f"{INCLUDES}/"):
-        candidate.refuse(f'template "{template}" is not among its files', "template")
+def _check_file(engine: EngineFolder, name: str, fields: Fields, key: str) -> None:
+    digest = fields.digest(key)
+    if not engine.has(name):
+        fields.refuse(f'file "{name}" is missing', key)
+    fields.equal(f'file "{name}" has another digest', key, expected=digest, got=engine.sha256(name))
 
 
 def _check_identity(engine: EngineFolder, manifest: Fields, former: tuple[str, ...]) -> None:
@@ -219,13 +208,7 @@ def _check_identity(engine: EngineFolder, manifest: Fields, former: tuple[str, .
     digests = {
         name: engine.sha256(name)
         for name in engine.names.difference(former)
-        if name in SOURCE_DOCUMENTS or _is_compiled(name)
+        if name in SOURCE_DOCUMENTS or COMPILED.fullmatch(name)
     }
     fact = "compiled files differ from those that the engine was made with"
     compiler.hold("source_hash", source_hash(digests), fact)
-
-
-def _is_compiled(name: str) -> bool:
-    if name.startswith(f"{INCLUDES}/"):
-        return not name.endswith("/")
-    return name.startswith("generated/") and name.endswith(".s") and name.count("/") == 1

@@ -42,8 +42,47 @@ MAX_SOURCE_BYTES = 1 << 20
 """A longer file is no unit of ours: a unit has a line for each constant and few others."""
 
 
-class EngineFolder:
-    """The files of one engine directory by their names inside it."""
+class ProductFiles:
+    """The files of a product by their names inside it; records which of them were used."""
+
+    def __init__(self, files: Mapping[str, bytes]) -> None:
+        self.files = files
+        self.used: set[str] = set()
+
+    def location(self, name: str) -> str:
+        """Return a file's path as messages show it."""
+        return name
+
+    def has(self, name: str) -> bool:
+        """Tell whether the file exists."""
+        self.used.add(name)
+        return name in self.files
+
+    def read(self, name: str) -> bytes:
+        """Return a file's bytes; raise ``BadInput`` without one."""
+        if not self.has(name):
+            raise BadInput("file is missing", location=name)
+        return self.files[name]
+
+    def document(self, name: str) -> dict[str, Json]:
+        """Return one JSON document."""
+        return parse_object(self.read(name), self.location(name))
+
+    def fields(self, name: str) -> Fields:
+        """Return one JSON document for typed reading."""
+        return Fields(self.document(name), self.location(name))
+
+    def hold(self, name: str, derived: bytes, fact: str, hsaco: str = "") -> None:
+        """Raise ``BadInput`` with ``fact`` when a file is missing or not as derived.
+
+        ``hsaco`` is the code object that the file describes.
+        """
+        if self.read(name) != derived:
+            raise BadInput(fact, location=name)
+
+
+class EngineFolder(ProductFiles):
+    """The files of one engine directory, which are read when needed."""
 
     def __init__(self, root: Path, disk: Disk) -> None:
         self.root = root
@@ -85,15 +124,8 @@ class EngineFolder:
             self._documents[name] = document
         return self._documents[name]
 
-    def fields(self, name: str) -> Fields:
-        """Return one JSON document for typed reading."""
-        return Fields(self.document(name), self.location(name))
-
     def hold(self, name: str, derived: bytes, fact: str, hsaco: str = "") -> None:
-        """Raise ``BadInput`` with ``fact`` and the first difference when a file is not as derived.
-
-        A missing file is no fault. ``hsaco`` is the code object that the file describes.
-        """
+        """Raise ``BadInput`` with ``fact`` and the first difference; a missing file is no fault."""
         if not self.has(name) or self.read(name) == derived:
             return
         place = self.location(name)

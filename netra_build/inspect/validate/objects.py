@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from types import SimpleNamespace
 
 from netra_build.asm.objects.code_object import CodeObject, read_code_object
 from netra_build.asm.objects.listings import notes_text
@@ -17,32 +17,16 @@ from netra_build.core.digests import sha256_hex
 from netra_build.core.errors import BadInput
 from netra_build.formats.fields import Fields
 from netra_build.formats.vocabulary import TARGET
+from netra_build.inspect.validate.engine_folder import ProductFiles
 from netra_build.plan.instances import INCLUDES
 from netra_build.stages import check_object, read_object
 from netra_build.stages.check_numerics import FORMAT as NUMERICS_FORMAT
 from netra_build.stages.check_numerics import SCOPE
 from netra_build.stages.equivalence import compare, read_side
 
+GOLDEN_SUFFIXES = (".golden.text", ".golden.metadata.txt", ".golden.dis")
+"""Of files that only a comparison with golden sources writes."""
 RUN_KEYS = {"label": str, "elements": int, "differing": int, "wave_instructions": int}
-
-
-class Files(Protocol):
-    """The files of a product by their names inside it."""
-
-    def has(self, name: str) -> bool:
-        """Tell whether there is the file."""
-
-    def read(self, name: str) -> bytes:
-        """Return a file's bytes; raise ``BadInput`` without one."""
-
-    def fields(self, name: str) -> Fields:
-        """Return one JSON document for typed reading."""
-
-    def location(self, name: str) -> str:
-        """Return a file's path as messages show it."""
-
-    def hold(self, name: str, derived: bytes, fact: str, hsaco: str = "") -> None:
-        """Raise ``BadInput`` with ``fact`` when a file exists and differs from ``derived``."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +51,7 @@ class ObjectVerifier:
     Without ``tools`` listings and golden objects are not verified; what follows from them is.
     """
 
-    def __init__(self, files: Files, tools: Toolchain | None) -> None:
+    def __init__(self, files: ProductFiles, tools: Toolchain | None) -> None:
         self.files = files
         self.tools = tools if tools is None or tools.disassembler is not None else None
         self.unverified: list[str] = []
@@ -83,17 +67,20 @@ class ObjectVerifier:
         self.verify_views(stem, code, hsaco, kernels, [claim.source for claim in claims], locked)
         self._verify_sources(claims, code, hsaco)
         self.verify_listing(f"{stem}.dis", hsaco, code.data)
-        if self.files.has(f"{stem}.checks.json"):
-            self._verify_checks(stem, code, hsaco)
+        if self.files.has(report := f"{stem}.checks.json"):
+            inputs = {"hsaco": code.data, "dis": self._listing(f"{stem}.dis", report)}
+            made = check_object.check(inputs, {"hsaco": hsaco, "gate": False}, None)["report"]
+            self.files.hold(report, made, "report differs from the static checks")
         for claim in claims:
             if self.files.has(f"metadata/{claim.stem}.numerics.json"):
                 self._verify_numerics(f"metadata/{claim.stem}.numerics.json", claim, code)
-        golden = [name for name in _golden_files(stem, claims) if self.files.has(name)]
         if self.files.has(f"{stem}.equivalence.json"):
             self._verify_equivalence(stem, claims, code, hsaco)
-        elif golden:
-            fact = "golden file without an equivalence report"
-            raise BadInput(fact, location=self.files.location(golden[0]))
+            return
+        for name in (*map(_golden_source, claims), *(stem + suffix for suffix in GOLDEN_SUFFIXES)):
+            if self.files.has(name):
+                fact = "golden file without an equivalence report"
+                raise BadInput(fact, location=self.files.location(name))
 
     def verify_views(
         self,
@@ -128,7 +115,6 @@ class ObjectVerifier:
             self.unverified.append(name)
 
     def _verify_sources(self, claims: list[Claim], code: CodeObject, hsaco: str) -> None:
-        """Assemble the sources again and compare the ``.text``."""
         names = [(claim.source, *claim.includes) for claim in claims]
         trees = [{name: self.files.read(name) for name in some} for some in names]
         if self.tools is None:
@@ -157,12 +143,6 @@ class ObjectVerifier:
             fact = f"source does not assemble: {error.line()}"
             raise BadInput(fact, location=self.files.location(source)) from None
 
-    def _verify_checks(self, stem: str, code: CodeObject, hsaco: str) -> None:
-        name = f"{stem}.checks.json"
-        inputs = {"hsaco": code.data, "dis": self._listing(f"{stem}.dis", name)}
-        report = check_object.check(inputs, {"hsaco": hsaco, "gate": False}, None)["report"]
-        self.files.hold(name, report, "report differs from the static checks")
-
     def _verify_numerics(self, name: str, claim: Claim, code: CodeObject) -> None:
         """Verify the digests in a numeric report; the launches themselves are not run again."""
         report = self.files.fields(name)
@@ -189,7 +169,6 @@ class ObjectVerifier:
     def _verify_equivalence(
         self, stem: str, claims: list[Claim], code: CodeObject, hsaco: str
     ) -> None:
-        """Make the golden code object again and compare again."""
         name = f"{stem}.equivalence.json"
         golden_text = self._needed(f"{stem}.golden.text", name)
         sources = [_golden_source(claim) for claim in claims]
@@ -250,23 +229,12 @@ class ObjectVerifier:
         return data
 
 
-@dataclass(frozen=True)
-class _Stated:
-    """Stands for the tool chain that a product names."""
-
-    stated: Mapping[str, str]
-
-    def identity(self) -> dict[str, str]:
-        """Return what is stated."""
-        return dict(self.stated)
-
-
 def stated_tools(stated: Mapping[str, str]) -> Toolchain:
     """Return what stages that write products take for the tool chain of this identity."""
-    return _Stated(stated)  # type: ignore[return-value]
+    return SimpleNamespace(identity=lambda: dict(stated))  # type: ignore[return-value]
 
 
-def closure_record(files: Files, template: str, location: str) -> bytes:
+def closure_record(files: ProductFiles, template: str, location: str) -> bytes:
     """Return the identities of what a template reaches, as records of builds state them."""
     closure = include_closure(template, lambda name: files.read(f"{INCLUDES}/{name}"), location)
     return canonical_bytes(
@@ -279,12 +247,6 @@ def closure_record(files: Files, template: str, location: str) -> bytes:
 
 def _golden_source(claim: Claim) -> str:
     return f"generated/golden/{claim.stem}.s"
-
-
-def _golden_files(stem: str, claims: list[Claim]) -> list[str]:
-    """Return the files that only a comparison with golden sources writes."""
-    suffixes = (".golden.text", ".golden.metadata.txt", ".golden.dis")
-    return [*map(_golden_source, claims), *(stem + suffix for suffix in suffixes)]
 
 
 def _hold(

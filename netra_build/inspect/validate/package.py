@@ -14,7 +14,7 @@ from netra_build.core.errors import BadInput, NetraError, Refused, ToolchainFail
 from netra_build.core.json_difference import hold_same
 from netra_build.formats.library import Library
 from netra_build.formats.vocabulary import ENGINE
-from netra_build.inspect.validate.engine import ValidationOptions, verify_engine
+from netra_build.inspect.validate.engine import verify_engine
 from netra_build.inspect.validate.result import verify_result
 from netra_build.release.archive import Package
 from netra_build.release.kernels import kernel_rows, read_as_ours
@@ -164,8 +164,7 @@ def _product(package: Package, origin: Origin, location: str, means: Means) -> I
         with sealed_folder() as place, _refusal(f"{location}/{folder}", str(place)):
             for name, data in files.items():
                 means.disk.write_bytes(place / name, data)
-            options = ValidationOptions(self_contained=True)
-            found = verify_engine(place, means.disk, means.library, options, tools)
+            found = verify_engine(place, means.disk, means.library, tools, self_contained=True)
             unverified: Sequence[str] = found.unverified
         yield Finding("engine", True, "ids, documents, code objects and reports derived again")
     else:
@@ -206,17 +205,13 @@ def _refusal(place: str, folder: str) -> Iterator[None]:
     except NetraError as error:
         here = error.location.removeprefix(f"{folder}/") if folder else error.location
         raise Refused(
-            _without(error.fact, folder),
+            error.fact.replace(f"{folder}/", "") if folder else error.fact,
             location=place + here,
             expected=error.expected,
             got=error.got,
-            hint=_without(error.hint, folder),
+            hint=error.hint.replace(f"{folder}/", "") if folder else error.hint,
             detail=error.detail,
         ) from None
-
-
-def _without(text: str, folder: str) -> str:
-    return text.replace(f"{folder}/", "") if folder else text
 
 
 def _claims(package: Package, record: Mapping[str, Json], origin: Origin, location: str) -> Finding:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import product
+from typing import NamedTuple
 
 from netra_build.build.graph.actions import Root
 from netra_build.core.canonical_json import Json
@@ -78,6 +78,8 @@ def _plans_or_refusal(engine: EngineFolder, library: Library, strict: bool) -> I
 
 def _plans(engine: EngineFolder, library: Library, strict: bool) -> Iterator[EnginePlan]:
     manifest = engine.fields(MANIFEST)
+    maturities = {item.value.get("maturity") for item in manifest.objects("operations")}
+    experiments = (True,) if "experiment" in maturities else (False, True)
     choices = [
         PlanOptions(
             allow_experimental=experimental,
@@ -86,7 +88,7 @@ def _plans(engine: EngineFolder, library: Library, strict: bool) -> Iterator[Eng
             placement=placement,
             derive_pins=True,
         )
-        for experimental, placement in product(_experiments(manifest), PLACEMENTS)
+        for experimental, placement in product(experiments, PLACEMENTS)
     ]
     profile = Fields(manifest.array("profiles")[0], manifest.location, "/profiles/0").text("name")
     model, golden = _model(engine, manifest), _golden(engine, manifest)
@@ -125,13 +127,6 @@ def _shares_code(manifest: Fields) -> bool:
     return False
 
 
-def _experiments(manifest: Fields) -> tuple[bool, ...]:
-    for operation in manifest.objects("operations"):
-        if operation.value.get("maturity") == "experiment":
-            return (True,)
-    return (False, True)
-
-
 def _model(engine: EngineFolder, manifest: Fields) -> Model:
     graph = engine.fields("graph.json")
     return Model(
@@ -146,42 +141,35 @@ def _model(engine: EngineFolder, manifest: Fields) -> Model:
 
 
 def _golden(engine: EngineFolder, manifest: Fields) -> dict[str, bytes]:
-    """Return the materialized golden objects by file name."""
     found: dict[str, bytes] = {}
     for artifact in manifest.objects("golden_artifacts"):
         path = golden_path(artifact)
         if artifact.boolean("materialized"):
             if not engine.has(path):
                 artifact.refuse(f'golden code object "{path}" is missing', "path")
+            fact = f'golden code object "{path}" has another digest'
             digest = artifact.digest("sha256")
-            if engine.sha256(path) != digest:
-                artifact.refuse(
-                    f'golden code object "{path}" has another digest',
-                    "sha256",
-                    expected=digest,
-                    got=engine.sha256(path),
-                )
+            artifact.equal(fact, "sha256", expected=digest, got=engine.sha256(path))
             found[path.removeprefix("hsaco/")] = engine.read(path)
     return found
 
 
-@dataclass(frozen=True)
-class _Lie:
+class _Lie(NamedTuple):
     """The first difference of one derivation, and how many files before it were equal."""
 
+    position: int
     name: str
     difference: Difference
-    position: int
 
 
 def _first_lie(engine: EngineFolder, plan: EnginePlan) -> _Lie | None:
     sources = engine_sources(plan)
     for position, (name, data) in enumerate(sources.items()):
         if not engine.has(name):
-            return _Lie(name, Difference("", "a file", "nothing"), position)
+            return _Lie(position, name, Difference("", "a file", "nothing"))
         if engine.read(name) != data:
             actual = f"sha256 {engine.sha256(name)}"
-            return _Lie(name, Difference("", "other bytes", actual), position)
+            return _Lie(position, name, Difference("", "other bytes", actual))
     documents = engine_documents(plan)
     late = ("memory_plan.json", "graph_recipe.json", MANIFEST, "explain.json")
     order = (*(name for name in documents if name not in late), *late)
@@ -194,7 +182,7 @@ def _first_lie(engine: EngineFolder, plan: EnginePlan) -> _Lie | None:
             _forget_progress(engine, expected, actual_document)
         difference = first_difference(expected, actual_document)
         if difference is not None:
-            return _Lie(name, difference, position)
+            return _Lie(position, name, difference)
     return None
 
 

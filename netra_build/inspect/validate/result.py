@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 from netra_build.asm.tools.toolchain import Toolchain
 from netra_build.core.canonical_json import Json, parse_object
 from netra_build.core.errors import BadInput
 from netra_build.core.json_difference import hold_same
-from netra_build.formats.fields import Fields
 from netra_build.formats.vocabulary import CODE_OBJECTS
+from netra_build.inspect.validate.engine_folder import ProductFiles
 from netra_build.inspect.validate.objects import Claim, ObjectVerifier, closure_record, stated_tools
 from netra_build.plan.instances import INCLUDES
 from netra_build.release.kernels import RESULT, KernelRow, kernel_rows, read_as_ours
@@ -27,7 +26,7 @@ def verify_result(files: Mapping[str, bytes], tools: Toolchain | None) -> list[s
     ``files`` are those of the product by their names. Returns the files that were not verified,
     most of them for lack of a tool chain.
     """
-    product = _Product(files)
+    product = ProductFiles(files)
     product.read(RESULT)
     verifier = ObjectVerifier(product, tools)
     with read_as_ours(RESULT):
@@ -39,47 +38,10 @@ def verify_result(files: Mapping[str, bytes], tools: Toolchain | None) -> list[s
             own = [row for row in rows if row.hsaco == artifact["hsaco"]]
             claims = _claims(artifact, own, parse_object(files[f"{stem}.json"], f"{stem}.json"))
             verifier.verify(artifact["name"], claims, artifact["locked_text_sha256"])
-        product.refuse_unnamed()
+        for name in sorted(files.keys() - product.used):
+            raise BadInput("file is named by nothing in the product", location=name)
         _check_document(product, rows)
     return verifier.unverified
-
-
-@dataclass(frozen=True)
-class _Product:
-    """The files of the product; records which of them were used."""
-
-    files: Mapping[str, bytes]
-    named: set[str] = field(default_factory=set)
-
-    def has(self, name: str) -> bool:
-        """Tell whether the file exists, and record its use."""
-        self.named.add(name)
-        return name in self.files
-
-    def read(self, name: str) -> bytes:
-        """Return a file's bytes; raise ``BadInput`` without one."""
-        if not self.has(name):
-            raise BadInput("file is missing", location=name)
-        return self.files[name]
-
-    def fields(self, name: str) -> Fields:
-        """Return one JSON document for typed reading."""
-        return Fields(parse_object(self.read(name), name), name)
-
-    def location(self, name: str) -> str:
-        """Return a file's name."""
-        return name
-
-    def hold(self, name: str, derived: bytes, fact: str, hsaco: str = "") -> None:
-        """Raise ``BadInput`` with ``fact`` when a file is missing or not as derived."""
-        if self.read(name) != derived:
-            raise BadInput(fact, location=name)
-
-    def refuse_unnamed(self) -> None:
-        """Refuse a file that no part of the product names."""
-        for name in sorted(self.files):
-            if name not in self.named:
-                raise BadInput("file is named by nothing in the product", location=name)
 
 
 def _claims(
@@ -100,7 +62,7 @@ def _claims(
     ]
 
 
-def _check_document(product: _Product, rows: list[KernelRow]) -> None:
+def _check_document(product: ProductFiles, rows: list[KernelRow]) -> None:
     """Write ``build-result.json`` again from the files that it lists."""
     files = product.files
     stated = parse_object(files[RESULT], RESULT)

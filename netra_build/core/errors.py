@@ -70,12 +70,6 @@ class NetraError(Exception):
             return printable(f"{place}{self.fact}")
         return printable(f"{place}{self.fact}; expected {self.expected}, got {self.got}")
 
-    def at(self, location: str) -> NetraError:
-        """Return this error with ``location`` put in front, unless it already has one."""
-        if not self.location:
-            self.location = location
-        return self
-
     def under(self, subject: str) -> NetraError:
         """Return this error with the subject of the work in front of its location."""
         self.location = f"{subject}: {self.location}" if self.location else subject

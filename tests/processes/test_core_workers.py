@@ -38,7 +38,7 @@ def work(task: Any, begin: Begin) -> Any:
             begin()
             return os.getpid()
         case "assembly":
-            raise AssemblyFailed("no", location="x.s", diagnostics=(), raw="x.s:1: no").at("y")
+            raise AssemblyFailed("no", location="x.s", diagnostics=(), raw="x.s:1: no")
         case "value":
             raise ValueError("a bug")
         case "odd":

@@ -70,12 +70,6 @@ def test_false_values_are_shown(value):
     assert str(BadInput("x", expected=value, got=value)) == f"x; expected {value}, got {value}"
 
 
-def test_a_place_is_added_once_and_the_error_stays_the_same():
-    error = BadInput("x")
-    assert error.at("a.json") is error
-    assert str(error.at("b.json")) == "a.json: x"
-
-
 def test_an_unknown_name_offers_the_nearest_one():
     known = ["decode_m1", "decode_m16_b16", "verify_m8"]
     assert nearest_hint("decode_m2", known) == 'did you mean "decode_m1"?'

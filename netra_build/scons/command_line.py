@@ -34,8 +34,6 @@ VARIABLES = {
     "why": "say why this file was last made and whether it would be again; empty: what would run",
     "verbose": "1: show files, parameters and whole commands",
 }
-
-
 USED_WITH = {
     "profile": "engine=",
     "golden_root": "engine=",
@@ -46,11 +44,7 @@ USED_WITH = {
     "oci": "release",
 }
 """Variables that mean something to one question only."""
-
-
 MOST_SEEDS = 10_000
-
-
 TARGETS = {
     "check-equivalence": "compare every tactic specialization with its golden source",
     "check-kernels": "check every tactic specialization statically",

@@ -80,10 +80,7 @@ class BuildContext:
         self._lock = threading.Lock()
 
     def record(self, env: Any) -> OutputRecord:
-        """Return the record of what was written, read once; it is saved when the build ends.
-
-        Whoever reads it has the build folder to itself until then.
-        """
+        """Return the record of what was written, read once the build folder is locked."""
         if self._record is None:
             build = str(env.Dir(env["NETRA_BUILD"]))
             lock_build(build)

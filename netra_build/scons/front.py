@@ -29,8 +29,7 @@ KNOWN_STATUSES = (1, 2, 3, 4, 5, 70)
 def declare(env: Any, check: UpToDateCheck) -> int | None:
     """Declare what the command line asks for, to be built when this returns None.
 
-    Otherwise the exit status is returned: of a question that was answered, or of a command line
-    that was refused with one printed line.
+    Otherwise the exit status is returned: the request was answered, or refused with one line.
     """
     context: BuildContext = env["NETRA_CONTEXT"]
     context.has_front = True

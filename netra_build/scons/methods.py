@@ -20,7 +20,6 @@ from netra_build.core.canonical_json import Json
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput, NetraError, nearest_hint
 from netra_build.core.processes import collector_paused
-from netra_build.formats.library import Library
 from netra_build.formats.vocabulary import CODE_OBJECTS, ENGINE
 from netra_build.scons.context import BuildContext
 from netra_build.scons.nodes import declare_graph, made_in_two_ways
@@ -38,10 +37,7 @@ _ASKED_FOR: list[Execution] = []
 
 
 def netra_engine(env: Any, recipe: str, **options: Any) -> list[Any]:
-    """Declare an engine; return its nodes, the seal last.
-
-    ``recipe`` is a name, a file of ours, or a published model description (JSON) with ``profile``.
-    """
+    """Declare an engine of a recipe or published model (JSON); return its nodes, the seal last."""
     return _declare(env, "engine", recipe, options)
 
 
@@ -133,10 +129,12 @@ def _declare(
             graph = _plan(what)(library, what, asked, options)
         build = env["NETRA_BUILD"]
         folder = normpath(out) if out else (f"{build}/{kind}/{graph.name}" if kind else build)
-        given = {Root.OUT: Path(folder), **(folders or {})}
-        given[Root.DEBUG] = Path(f"{build}/debug/{graph.name}")
-        given[Root.EXTERNAL] = Path(options.get("golden_root") or ".")
-        execution = _execution(env, graph, library, given, has_own_folder=not out)
+        paths = {Root.SOURCE: library.root, Root.OUT: Path(folder), **(folders or {})}
+        paths[Root.WORK] = Path(f"{build}/work")
+        paths[Root.DEBUG] = Path(f"{build}/debug/{graph.name}")
+        paths[Root.EXTERNAL] = Path(options.get("golden_root") or ".")
+        runs, tools, roots = context.run_record(env), context.tools(env), Folders(paths)
+        execution = Execution(graph, roots, RealDisk(), tools, context.tally, runs, not out)
         if out and (out.startswith("#") or "$" in out):
             fact = f'out= "{out}" holds "#" or "$", which SCons expands'
             raise BadInput(fact, location="scons")
@@ -257,13 +255,3 @@ class NetraUserError(SCons.Errors.UserError):  # type: ignore[misc]
     def __init__(self, error: NetraError) -> None:
         super().__init__(str(error))
         self.status = error.status
-
-
-def _execution(
-    env: Any, graph: Graph, library: Library, folders: Mapping[Root, Path], has_own_folder: bool
-) -> Execution:
-    context: BuildContext = env["NETRA_CONTEXT"]
-    work = Path(f"{env['NETRA_BUILD']}/work")
-    roots = Folders({Root.SOURCE: library.root, Root.WORK: work, **folders})
-    runs, tools = context.run_record(env), context.tools(env)
-    return Execution(graph, roots, RealDisk(), tools, context.tally, runs, has_own_folder)

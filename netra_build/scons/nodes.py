@@ -95,9 +95,10 @@ def _declare_action(
         if path not in known:
             known[path] = env.fs.File(path)
     sources, targets = [known[path] for path in inputs], [known[path] for path in paths]
-    step = Step(action, execution, context.freshness(env), (inputs, paths), must_run=must_run)
+    made, number = (inputs, paths), len(context.steps)
+    freshness = context.freshness(env)
+    step = Step(action, execution, freshness, made, must_run=must_run, number=number)
     step.attach(env, _BUILDER, _DOING, targets, sources)
-    step.number = len(context.steps)
     context.steps.append(step)
 
 
@@ -172,10 +173,7 @@ class StepExecutor:
         store_of: Callable[[Any], Store | None],
         begin_in_worker: Callable[[], None],
     ) -> None:
-        """``store_of`` gives the store of an environment.
-
-        ``begin_in_worker`` is called first in each worker, to open anew what has locks.
-        """
+        """``begin_in_worker`` is called first in each worker, to open anew what has locks."""
         self._steps = steps
         self._store_of = store_of
         self._begin_in_worker = begin_in_worker

@@ -53,17 +53,17 @@ class Step(SCons.Executor.Executor):  # type: ignore[misc]
         paths: tuple[Paths, Paths],
         *,
         must_run: bool,
+        number: int,
     ) -> None:
-        """``paths`` are those of inputs and outputs, in the order of their roles."""
+        """``paths`` are those of inputs and outputs, in the order of their roles.
+
+        ``number`` is its place among all steps that were declared.
+        """
         super().__init__([])
-        self.action = action
-        self.execution = execution
-        self.freshness = freshness
+        self.action, self.execution, self.freshness = action, execution, freshness
         self.input_paths, self.output_paths = paths
-        self.must_run = must_run
+        self.must_run, self.number = must_run, number
         self.decision: Decision | None = None
-        self.number = -1
-        """Its place among all steps that were declared."""
         self.is_restored = False
         self._targets: list[Any] = []
         self._sources: list[Any] = []

@@ -55,8 +55,7 @@ class StoreFiles:
     def prepare(self, *, create: bool) -> bool:
         """Check the root, make it if asked to, and tell whether it is there.
 
-        Raises ``BadInput`` for a root that is a link or no folder, that belongs to another user
-        or that others may write to.
+        Raises ``BadInput`` for one that is no folder of this user's alone.
         """
         try:
             if create and not os.path.lexists(self.root):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -93,12 +93,7 @@ class Made:
 
     def document(self) -> dict[str, Json]:
         """Return what was made as plain JSON."""
-        return {
-            "groups": self.groups,
-            "products": self.products,
-            "said": self.said,
-            "requests": self.requests,
-        }
+        return {one.name: getattr(self, one.name) for one in fields(self)}
 
 
 def read_made(document: Any) -> Made:

@@ -89,7 +89,7 @@ class Store:
         if not DIGEST.match(digest):
             return None
         name = contents.blob_name(digest)
-        data = self._read(name, MAX_FILE_BYTES, partial(_of_digest, digest))
+        data = self._read(name, MAX_FILE_BYTES, lambda d: d if blake3_hex(d) == digest else None)
         if data is not None:
             self.files.touch(name)
         return data
@@ -205,11 +205,7 @@ class Store:
 
 
 def open_store(root: Path, max_bytes: int = DEFAULT_MAX_BYTES) -> Store:
-    """Return the store at ``root``, made if there is none.
-
-    Raises ``BadInput`` for a root that is a link or no folder, that belongs to another user, that
-    others may write to, or that cannot be made.
-    """
+    """Return the store at ``root``, made if there is none; ``BadInput`` for an unusable one."""
     files = StoreFiles(root)
     files.prepare(create=True)
     return Store(files, max_bytes)
@@ -226,9 +222,8 @@ class StorePlace:
 def store_place(asked: str, environment: Mapping[str, str]) -> StorePlace | None:
     """Return the store to use, None for none.
 
-    ``asked`` is a folder, ``0`` for no store, or empty for the user's own:
-    ``XDG_CACHE_HOME/netra``, else ``HOME/.cache/netra``. ``NETRA_STORE_BYTES`` of the environment
-    bounds it; ``BadInput`` when that is no number of bytes that can be used.
+    ``asked`` is a folder, ``0`` for no store, or empty for ``XDG_CACHE_HOME/netra``, else
+    ``HOME/.cache/netra``. ``BadInput`` when ``NETRA_STORE_BYTES`` is no bound that can be used.
     """
     if asked == NO_STORE:
         return None
@@ -256,10 +251,6 @@ def _bound(environment: Mapping[str, str]) -> int:
             got=text[:40],
         )
     return int(text)
-
-
-def _of_digest(digest: str, data: bytes) -> bytes | None:
-    return data if blake3_hex(data) == digest else None
 
 
 def _key(question: Json) -> str:

@@ -17,7 +17,6 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 from netra_build.build.digests.action_digest import action_digest
 from netra_build.build.graph.actions import Action, Paths
@@ -39,14 +38,6 @@ FILE_NAME = "outputs.json"
 FORMAT = "netra-outputs-4"
 
 
-class Made(NamedTuple):
-    """The outputs of one action in the order of their roles, and what they were made by."""
-
-    outputs: Paths
-    action: str
-    """The action digest."""
-
-
 class OutputRecord:
     """Digests of outputs by path; safe to use from several threads."""
 
@@ -56,7 +47,8 @@ class OutputRecord:
         self.disk = disk
         self._lock = threading.Lock()
         self._written, self._made = self._read()
-        """Each file's stamp, or ``NO_STAMP`` when none vouches for it, and what was written."""
+        """Each file's stamp, or ``NO_STAMP`` when none vouches for it, and what was written; all
+        outputs of the action that made it, in the order of their roles, and the action digest."""
         self._is_changed = False
         if verify:
             self._written = {path: (NO_STAMP, row[1]) for path, row in self._written.items()}
@@ -75,7 +67,7 @@ class OutputRecord:
         """
         with self._lock:
             self._forget_makers(outputs)
-            self._made.update(dict.fromkeys(outputs, Made(outputs, digest)))
+            self._made.update(dict.fromkeys(outputs, (outputs, digest)))
             self._is_changed = True
 
     def action_digest(self, outputs: Paths) -> str | None:
@@ -83,8 +75,8 @@ class OutputRecord:
 
         None if that is not known. It is no word on their bytes: ``confirmed`` tells of them.
         """
-        made = self._made.get(outputs[0])
-        return made.action if made is not None and made.outputs == outputs else None
+        known, digest = self._made.get(outputs[0], ((), ""))
+        return digest if known == outputs else None
 
     def confirmed(self, path: str) -> Row | None:
         """Return stamp and digest of a file that has the bytes that were written, else None."""
@@ -120,10 +112,9 @@ class OutputRecord:
         """Return what is kept as JSON: the outputs of each action in turn come first."""
         written = self._written
         gone = {path for path in written if not self.disk.is_file(path)}
-        unique = {made.outputs: made.action for made in self._made.values()}
         makers = {
             outputs: action
-            for outputs, action in unique.items()
+            for outputs, action in dict(self._made.values()).items()
             if gone.isdisjoint(outputs) and all(path in written for path in outputs)
         }
         rows = {path: written[path] for outputs in makers for path in outputs}
@@ -138,11 +129,10 @@ class OutputRecord:
     def _forget_makers(self, paths: Iterable[str]) -> None:
         """Drop every action that is on record as having made one of these files."""
         for path in paths:
-            made = self._made.get(path)
-            for output in made.outputs if made is not None else ():
+            for output in self._made.get(path, ((), ""))[0]:
                 self._made.pop(output, None)
 
-    def _read(self) -> tuple[dict[str, Row], dict[str, Made]]:
+    def _read(self) -> tuple[dict[str, Row], dict[str, tuple[Paths, str]]]:
         """Return what is on file; a record that cannot be read knows nothing."""
         if not self.disk.is_file(self.path):
             return {}, {}
@@ -153,8 +143,8 @@ class OutputRecord:
             written, actions = rows_in(found["files"]), found["actions"]
             check_texts(actions)
             groups = groups_in(written, found["counts"])
-            makers = [Made(*row) for row in zip(groups, actions, strict=True)]
-            return written, {path: made for made in makers for path in made.outputs}
+            makers = list(zip(groups, actions, strict=True))
+            return written, {path: made for made in makers for path in made[0]}
         except (BadInput, ValueError, TypeError, KeyError, AttributeError, RecursionError):
             return {}, {}
 

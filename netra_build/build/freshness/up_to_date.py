@@ -126,10 +126,7 @@ def _lines(said: Any) -> tuple[str, ...]:
 
 
 def forget(build: str, request: Request) -> None:
-    """Remove the manifest of a request: from now on its outputs may be anything.
-
-    Raises ``BadInput`` where it cannot be removed.
-    """
+    """Remove the manifest of a request before its outputs change; ``BadInput`` if it stays."""
     path = manifest_path(build, request)
     try:
         os.unlink(path)

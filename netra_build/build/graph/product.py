@@ -56,20 +56,14 @@ class Product:
         *,
         is_alone: bool = False,
     ) -> None:
-        """Name the product's files; one that ``is_alone`` has its folder to itself.
-
-        Elsewhere what somebody else has put into the folder stays there.
-        """
+        """Name the product's files; nobody else's stay in the folder of one that ``is_alone``."""
         self.folder = folder
         self.is_alone = is_alone
         self.listing = listing
         self.seal = seal
         self.names = frozenset(names)
         self._kept_folders = {"."}
-        """All that files of the product lie in, at any depth.
-
-        A build may be making one of them while another of its threads takes away the rest.
-        """
+        """All that files of the product lie in: another thread may be making one of them."""
         folders = set(self.names)
         while folders := {os.path.dirname(name) for name in folders} - {""}:
             self._kept_folders |= folders

@@ -152,10 +152,7 @@ def _value(name: str, text: str) -> str:
 
 
 class Input(NamedTuple):
-    """One input: its path on this machine, its name below its root and the BLAKE3 of its bytes.
-
-    The digest is empty as long as it is not known, because the input is yet to be made.
-    """
+    """Path, name below its root, and BLAKE3 of one input; no digest if it is yet to be made."""
 
     path: str
     name: str
@@ -164,10 +161,7 @@ class Input(NamedTuple):
 
 @dataclass(frozen=True)
 class Ingredients:
-    """Inputs by role, parameters, code and tools by name.
-
-    ``code_key`` and ``tools_key`` are digests of the whole ``code`` and ``tools``.
-    """
+    """Inputs by role; parameters, code and tools by name; ``*_key`` are digests of the whole."""
 
     inputs: Mapping[str, Input]
     parameters: Mapping[str, str]
@@ -183,10 +177,7 @@ def ingredients_of(
     digest_of: Callable[[str, Place], str],
     identity: Callable[[], Mapping[str, str]],
 ) -> Ingredients:
-    """Return the ingredients of ``action``.
-
-    ``digest_of`` tells the BLAKE3 of an input, ``identity`` that of the tools, if it uses them.
-    """
+    """Return the ingredients of ``action``; ``digest_of`` tells the BLAKE3 of an input."""
     tools = identity() if action.stage.uses_tools else {}
     return Ingredients(
         inputs={

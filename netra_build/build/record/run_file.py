@@ -71,10 +71,7 @@ class Entry:
 
 
 class Line(NamedTuple):
-    """An entry as the file has it: what is needed of every one, and the rest, which is not read.
-
-    It is also what one process gives to another; code and tools go another way.
-    """
+    """An entry as the file has it, and as workers send it: the head, and the rest unread."""
 
     outputs: Paths
     graph: str

@@ -116,10 +116,7 @@ class RunRecord:
         self._lock = threading.RLock()
 
     def noted(self, pending: Pending, digests: Mapping[str, str], how: Ending) -> Line:
-        """Return what to record of a run that succeeded, here or in the process of a build.
-
-        ``digests`` are the BLAKE3 of its outputs by path.
-        """
+        """Return what to record of a run that succeeded; ``digests`` are its outputs' by path."""
         ms = round((self.clock() - pending.began) * 1000, 2)
         with self._lock:
             build = self._state.builds + 1

@@ -206,10 +206,7 @@ class Counts:
 
 
 class Tally:
-    """Counts the actions of one build; safe to use from several threads.
-
-    Whoever executes an action calls ``begin`` and, whatever happens, ``end``.
-    """
+    """Counts the actions of one build; safe to use from several threads."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -175,8 +175,8 @@ def attempt(
 ) -> Outcome | None:
     """Restore what an action makes, or else make it and keep it; log nothing.
 
-    ``only`` RESTORED makes nothing, ``only`` RAN restores nothing. Returns what came of it, None
-    when the store does not have it all.
+    ``only`` RESTORED makes nothing, and returns None when the store does not have it all; ``only``
+    RAN restores nothing.
     """
     store, decider = store if job.action.stage.is_kept else None, job.execution.decider
     run = ActionRun(job, begin)

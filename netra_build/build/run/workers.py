@@ -85,39 +85,36 @@ class Worker:
         """
         from multiprocessing import Pipe
 
-        self._pipe, theirs = Pipe()
+        self.pipe, theirs = Pipe()
         try:
             with GATE.alone():
                 self._process = os.fork()
         except OSError:
-            self._pipe.close()
+            self.pipe.close()
             theirs.close()
             raise
         if self._process == 0:
-            _serve(theirs, work, start, [worker._pipe for worker in (self, *others)])
+            _serve(theirs, work, start, [worker.pipe for worker in (self, *others)])
         theirs.close()
 
     def ask(self, task: Any, begin: Begin) -> Any:
         """Return what ``work`` returns for a task; raise what it raises, or ``EOFError``."""
         try:
-            self._pipe.send(task)
+            self.pipe.send(task)
             while True:
-                kind, answer = self._pipe.recv()
+                kind, answer = self.pipe.recv()
                 if kind != BEGIN:
                     break
-                self._pipe.send(_outcome(begin))
+                self.pipe.send(_outcome(begin))
         except OSError:
             raise EOFError from None
         if kind == FAILED:
             raise answer
         return answer
 
-    def release(self) -> None:
-        """Let the process end, which does nothing now."""
-        self._pipe.close()
-
     def ended(self) -> int | None:
-        """Wait until the process has ended; return its exit code, None if nobody knows it."""
+        """Let the process end and wait for it; return its exit code, None if nobody knows it."""
+        self.pipe.close()
         waited_for(self._process, ENDING_SECONDS)
         status = status_of(self._process, is_killed=True)
         return None if status is None else os.waitstatus_to_exitcode(status)
@@ -158,7 +155,7 @@ class WorkerPool:
         with self._lock:
             workers, self._workers = self._workers, []
         for worker in workers:
-            worker.release()
+            worker.pipe.close()
         for worker in workers:
             worker.ended()
 
@@ -174,7 +171,6 @@ class WorkerPool:
     def _failure(self, worker: Worker) -> NetraError:
         with self._lock:
             self._workers.remove(worker)
-        worker.release()
         ended = _ending(worker.ended())
         return ToolchainFailed(f"the process that worked on it {ended}", hint="build again")
 

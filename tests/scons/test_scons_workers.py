@@ -15,7 +15,7 @@ SCONSTRUCT = """\
 import os
 from SCons.Script import ARGUMENTS, Environment, PyPackageDir
 from netra_build.build.run import executor
-from netra_build.scons import executor as steps
+from netra_build.scons import nodes as steps
 
 steps.FEW = 0
 steps.most_workers = lambda jobs: int(ARGUMENTS["workers"])

@@ -134,16 +134,12 @@ class _Builder:
                     "branch-target", f"branch to {target:#x} leaves the kernel's code", index
                 )
         if "always" not in effects.traits:
-            found.extend(self._next(index))
+            following = instruction.address + instruction.size_bytes
+            if following in self.index_by_address:
+                found.append(self.index_by_address[following])
+            else:
+                self._note("falls-off-end", "execution runs past the end of the kernel", index)
         return tuple(dict.fromkeys(found))
-
-    def _next(self, index: int) -> tuple[int, ...]:
-        instruction = self.instructions[index]
-        following = self.index_by_address.get(instruction.address + instruction.size_bytes)
-        if following is None:
-            self._note("falls-off-end", "execution runs past the end of the kernel", index)
-            return ()
-        return (following,)
 
     def _note(self, rule: str, message: str, index: int | None = None) -> None:
         place = None if index is None else self.instructions[index]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -85,7 +85,8 @@ def transfers(code: Iterable[Instruction]) -> list[Transfer]:
             address = operands[1:] if not is_store else (operands[0], *operands[2:])
             sources = effects.sources
             mask = union(sources[:1] + sources[2:] if is_store else sources) | EXEC_MASK
-            base = (item.mnemonic.partition("_")[0], *address, _version(versions, mask))
+            version = tuple((bit, versions[bit]) for bit in numbers(mask))
+            base = (item.mnemonic.partition("_")[0], *address, version)
             found.append(Transfer(item.text, way, count, _displacement(item), base))
         for bit in numbers(effects.writes):
             versions[bit] += 1
@@ -173,10 +174,6 @@ def _narrow_of(group: Sequence[Transfer]) -> list[str]:
             found += [t.text for t in narrow]
         run = [] if item is None else [item]
     return found
-
-
-def _version(versions: Mapping[int, int], mask: int) -> tuple[tuple[int, int], ...]:
-    return tuple((bit, versions[bit]) for bit in numbers(mask))
 
 
 def _displacement(item: Instruction) -> int:

@@ -110,10 +110,8 @@ def text_report(result: Result) -> str:
         cells = [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
         lines.append("  ".join([row[0].ljust(widths[0]), *cells]))
     lines += [_sentence(result, name, kinds) for name, kinds in GROUPS]
-    for verdict in result.survivors():
-        lines.append(f"survivor: {_place(result, verdict)}")
-    for verdict in result.equivalents():
-        lines.append(f"equivalent: {_place(result, verdict)} ({verdict.proof})")
+    lines += [f"survivor: {result.name}:{_line(one)}" for one in result.survivors()]
+    lines += [f"equivalent: {result.name}:{_line(one)}" for one in result.equivalents()]
     return "\n".join(lines)
 
 
@@ -128,11 +126,7 @@ def markdown_report(result: Result) -> str:
         ("Proven equivalents", result.equivalents()),
     ):
         if found:
-            lines += ["", f"{title}:", "", "```"]
-            for one in found:
-                proof = f" ({one.proof})" if one.proof else ""
-                lines.append(f"{one.mutant.line}: {one.mutant.kind}: {one.mutant.change()}{proof}")
-            lines += ["```"]
+            lines += ["", f"{title}:", "", "```", *map(_line, found), "```"]
     return "\n".join([*lines, ""])
 
 
@@ -188,9 +182,9 @@ def percent(per_mille: int) -> str:
     return f"{per_mille // 10}.{per_mille % 10} %"
 
 
-def _place(result: Result, verdict: Verdict) -> str:
-    mutant = verdict.mutant
-    return f"{result.name}:{mutant.line}: {mutant.kind}: {mutant.change()}"
+def _line(verdict: Verdict) -> str:
+    mutant, proof = verdict.mutant, f" ({verdict.proof})" if verdict.proof else ""
+    return f"{mutant.line}: {mutant.kind}: {mutant.change()}{proof}"
 
 
 def _entry(verdict: Verdict) -> dict[str, Json]:

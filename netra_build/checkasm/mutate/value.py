@@ -205,8 +205,8 @@ def _exec_bounds(parts: Parts) -> Iterator[str]:
     width = 32 if parts.operands[0] in ("exec_lo", "exec_hi") else 64
     for at, operand in enumerate(parts.operands[1:], start=1):
         if INTEGER.fullmatch(operand):
-            mask = int(operand, 0) & ((1 << width) - 1)
             everything = (1 << width) - 1
+            mask = int(operand, 0) & everything
             moved = (mask << 1 & everything, mask >> 1, (mask | mask << 1) & everything)
             for changed in (one for one in moved if one != mask):
                 yield parts.with_operand(at, f"{changed:#x}").text()

@@ -72,8 +72,10 @@ def _is_sound(entry: Any) -> TypeGuard[Entry]:
 def load_modules(files: Mapping[str, bytes]) -> dict[str, ModuleType]:
     """Return one module for each file, by the file's name; neighbours import each other."""
     loading = _Loading(files)
-    with _located():
-        return {name: loading.module(name) for name in files}
+    for name in files:
+        with _located(name):
+            loading.module(name)
+    return loading.modules
 
 
 class _Loading:
@@ -115,7 +117,7 @@ def _located_maker(
     make: Callable[[Asked], Scenario], statement: Statement
 ) -> Callable[[Asked], Scenario]:
     def located(asked: Asked) -> Scenario:
-        with _located():
+        with _located(statement.name):
             made = make(asked)
         if not isinstance(made, Scenario):
             fact = f'launch of "{statement.tactic}" is no Scenario'
@@ -126,19 +128,19 @@ def _located_maker(
 
 
 @contextmanager
-def _located() -> Iterator[None]:
-    """Turn an exception out of a statement into one line with its file and line."""
+def _located(name: str) -> Iterator[None]:
+    """Turn an exception out of a statement into one line with its file and line.
+
+    One that no line of a statement raises, as a call with another signature, is placed at ``name``.
+    """
     try:
         yield
     except (Exception, SystemExit) as error:
-        lines = [
-            f"{frame.f_code.co_filename}:{line}"
-            for frame, line in walk_tb(error.__traceback__)
-            if frame.f_code.co_filename.startswith(f"{FOLDER}/")
-        ]
-        if not lines:
-            raise
+        place = name
+        for frame, line in walk_tb(error.__traceback__):
+            if frame.f_code.co_filename.startswith(f"{FOLDER}/"):
+                place = f"{frame.f_code.co_filename}:{line}"
         if isinstance(error, NetraError):
-            raise error.under(lines[-1]) from None
+            raise error.under(place) from None
         fact = f"statement raises {type(error).__name__}: {error}".removesuffix(": ")
-        raise BadInput(fact[:MAX_SHOWN], location=lines[-1]) from None
+        raise BadInput(fact[:MAX_SHOWN], location=place) from None

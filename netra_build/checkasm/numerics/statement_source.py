@@ -38,6 +38,9 @@ REFUSED = frozenset(
 )
 """Built-in functions that no statement needs: they lead to files, other code or other modules."""
 
+HIDDEN = frozenset(("builtins", "ctypes", "importlib", "os", "subprocess", "sys"))
+"""Modules that allowed ones import, and that are refused as attributes of theirs too."""
+
 HINT = (
     f"a statement imports {TOOL_BOX} ({', '.join(TOOLS)}), numpy, modules such as math and "
     'dataclasses, and its neighbours ("from .name import ...")'
@@ -182,7 +185,7 @@ def _refuse_names(tree: ast.AST, name: str) -> None:
     """Raise ``BadInput`` for a built-in function that is refused, or a name like ``__class__``."""
     for node in ast.walk(tree):
         for word in _words(node):
-            if word in REFUSED or (word.startswith("__") and word.endswith("__")):
+            if word in REFUSED or word in HIDDEN or word.startswith("__"):
                 place = f"{name}:{getattr(node, 'lineno', 1)}"
                 raise BadInput(f'statement uses "{word}"', location=place)
 
@@ -192,7 +195,7 @@ def _words(node: ast.AST) -> Iterator[str]:
     if isinstance(node, ast.Name):
         yield node.id
     elif isinstance(node, ast.Attribute):
-        yield from [node.attr] if node.attr.startswith("__") else []
+        yield "" if node.attr in REFUSED else node.attr
     elif isinstance(node, ast.alias):
         yield node.name
 

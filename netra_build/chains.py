@@ -134,7 +134,7 @@ def object_actions(unit: Unit) -> list[Action]:
     kernels = [(member.symbol, member.threads) for member in unit.members]
     sources = [f"generated/{unit.stem(i)}.s" for i in range(len(unit.members))]
     record = read_parameters(unit.hsaco_name, kernels, sources)
-    record["locked_text_sha256"] = unit.locked_text_sha256
+    record |= {"locked_text_sha256": unit.locked_text_sha256, "otherwise": {**unit.otherwise}}
     finish = STRIP if unit.is_stripped else LAY_OUT
     return [
         LINK.apply(unit.subject, objects, linked),
@@ -160,7 +160,10 @@ def _contract_actions(unit: Unit) -> list[Action]:
     from netra_build.stages.check_object import CONFORM
 
     contracts = {member.symbol: _contract(member) for member in unit.members}
+    for symbol, names in unit.otherwise.items():
+        contracts[symbol]["otherwise"] = names
     wanted: dict[str, Json] = {"hsaco": unit.hsaco_name, "contracts": contracts}
+    wanted["gate"] = unit.refuses_findings
     report = {"report": unit.intermediate(".conform.json")}
     return [
         listing_action(unit.subject, unit.hsaco, unit.metadata(".dis"), unit.hsaco_name),

@@ -71,7 +71,9 @@ def engine_graph(
     parameters: dict[str, Json] = {**sealed, "symbols": [unit.name for unit in units]}
     inputs, output = {**_products(actions), **_evidence(units)}, Place(Root.OUT, SEAL_NAME)
     actions.append(SEAL.apply("engine", inputs, {"seal": output}, parameters))
-    return _graph(name, actions, output, units, notes)
+    lenient = [unit for unit in units if not unit.refuses_findings]
+    graph = _graph(name, actions, output, units, notes)
+    return replace(graph, reports=tuple(_conformity(lenient).values()))
 
 
 def objects_graph(recipe: ObjectsRecipe, units: Sequence[Unit]) -> Graph:
@@ -104,12 +106,12 @@ def deployment_graph(name: str, document: Json, units: Sequence[Unit]) -> Graph:
     from netra_build.plan.deployment import result_files
 
     actions = [action for unit in units for action in made_actions(unit)]
-    result = Place(Root.OUT, RESULT_NAME)
-    inputs = _products(actions)
-    inputs |= {f"conform:{unit.name}": unit.intermediate(".conform.json") for unit in units}
+    result, reports = Place(Root.OUT, RESULT_NAME), _conformity(units)
+    inputs = {**_products(actions), **reports}
     given: dict[str, Json] = {"deployment": document}
     actions.append(PUBLISHED.apply(name, inputs, {"result": result}, given))
-    return replace(_graph(name, actions, result, units), listing=result_files)
+    graph = _graph(name, actions, result, units)
+    return replace(graph, listing=result_files, reports=tuple(reports.values()))
 
 
 def tactic_graph(name: str, units: Sequence[Unit]) -> Graph:
@@ -201,11 +203,15 @@ def document_actions(documents: Mapping[str, Json], units: Sequence[Unit]) -> li
 
 
 def _validation(document: Json, units: Sequence[Unit]) -> Action:
-    inputs = {f"conform:{unit.name}": unit.intermediate(".conform.json") for unit in units}
+    inputs = _conformity(units)
     inputs |= {f"equivalence:{unit.name}": report for unit, report in _reports(units)}
     inputs |= {f"checks:{unit.name}": unit.metadata(".checks.json") for unit in units}
     output = {"document": Place(Root.OUT, "validation_plan.json")}
     return VALIDATION.apply("validation plan", inputs, output, {"document": document})
+
+
+def _conformity(units: Sequence[Unit]) -> dict[str, Place]:
+    return {f"conform:{unit.name}": unit.intermediate(".conform.json") for unit in units}
 
 
 def _description(

@@ -59,6 +59,8 @@ class EngineRequest:
     """For a published model description; recipes say it themselves."""
     debug: bool = False
     """Also make a debug object of every code object."""
+    strict: bool = False
+    """For a published model description: refuse what else is a warning."""
 
 
 def recipe_names(library: Library) -> tuple[str, ...]:
@@ -109,7 +111,7 @@ def engine_graph(library: Library, request: EngineRequest) -> Graph:
     stale = unpinned(tactics)
     if recipe.is_strict and not recipe.allow_fallback:
         refuse_fallbacks(plan, recipe.location)
-    units = engine_units(library, plan, recipe)
+    units = engine_units(library, plan, recipe, strict=request.strict)
     if recipe.candidates:
         catalog = load_catalog(library, derive_pins=True)
         beside = candidate_units(library, catalog, recipe)
@@ -182,14 +184,18 @@ def objects_graph(
     locked: bool = False,
     allow_unlocked: bool = False,
     debug: bool = False,
+    strict: bool = False,
 ) -> Graph:
     """Return the graph of the code objects of one recipe, with ``build-result.json``.
 
     A JSON file is a published deployment recipe: its product is what ``netra recipe`` writes,
-    and ``allow_unlocked`` lets it build experiments whose lock is 64 zeros.
+    ``allow_unlocked`` lets it build experiments whose lock is 64 zeros, and ``strict`` refuses
+    what else is a warning.
     """
     if asked.endswith(".json"):
-        return _deployment_graph(library, asked, allow_unlocked, debug)
+        name, document, units = _deployment(library, asked, allow_unlocked, strict)
+        graph = pipeline.deployment_graph(name, document, units)
+        return pipeline.with_debug(graph, units) if debug else graph
     recipe = find_recipe(library, asked)
     if not isinstance(recipe, ObjectsRecipe):
         raise BadInput(
@@ -203,15 +209,18 @@ def objects_graph(
     return pipeline.with_debug(graph, units) if debug else graph
 
 
-def _deployment_graph(library: Library, asked: str, allow_unlocked: bool, debug: bool) -> Graph:
+def _deployment(
+    library: Library, asked: str, allow_unlocked: bool, strict: bool
+) -> tuple[str, Json, list[Unit]]:
+    """Return name, planned result and units of a published deployment recipe."""
     from netra_build.formats.deployment import read_deployment
     from netra_build.plan.deployment import deployment_document, deployment_units
 
     deployment = read_deployment(library.disk.read_bytes(Path(asked)), asked)
     catalog, name = load_catalog(library), Path(asked).stem
-    units = deployment_units(name, deployment, catalog, allow_unlocked=allow_unlocked)
-    graph = pipeline.deployment_graph(name, deployment_document(deployment, units), units)
-    return pipeline.with_debug(graph, units) if debug else graph
+    wanted = {"allow_unlocked": allow_unlocked, "strict": strict}
+    units = deployment_units(name, deployment, catalog, **wanted)
+    return name, deployment_document(deployment, units), units
 
 
 def tactic_graph(

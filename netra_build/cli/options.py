@@ -96,10 +96,15 @@ def say_kept(folder: Path, names: tuple[str, ...]) -> None:
             f'keeps {len(names)} sources of other engines, the first is "{names[0]}";'
             " compile --replace removes them"
         )
-    print(f"netra: note: {printable(f'{folder}: {fact}')}", file=sys.stderr)
+    say(f"note: {printable(f'{folder}: {fact}')}")
+
+
+def say(note: str) -> None:
+    """Print one note on standard error."""
+    print(f"netra: {note}", file=sys.stderr)
 
 
 def wait_for_build(build: str) -> None:
     """Take the lock of a build folder; print on standard error which process it waits for."""
     command = " ".join(["netra", *sys.argv[1:]])
-    take_lock(build, command, lambda line: print(f"netra: {line}", file=sys.stderr))
+    take_lock(build, command, say)

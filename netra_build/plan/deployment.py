@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import PurePosixPath
 
 from netra_build.core.canonical_json import Json
@@ -18,7 +19,12 @@ from netra_build.plan.units import PUBLISHED_SUFFIXES, Member, PublishedUnit, Un
 
 
 def deployment_units(
-    name: str, deployment: Deployment, catalog: Catalog, *, allow_unlocked: bool
+    name: str,
+    deployment: Deployment,
+    catalog: Catalog,
+    *,
+    allow_unlocked: bool,
+    strict: bool = False,
 ) -> list[Unit]:
     """Return one unit per artifact of the deployment recipe called ``name``.
 
@@ -26,7 +32,8 @@ def deployment_units(
     members are experiments; only then may experiments be built. Raises ``BadInput`` for a
     member that no tactic can meet.
     """
-    return [_unit(name, item, catalog, allow_unlocked) for item in deployment.artifacts]
+    units = [_unit(name, item, catalog, allow_unlocked) for item in deployment.artifacts]
+    return [replace(unit, refuses_findings=strict) for unit in units]
 
 
 def _unit(name: str, artifact: ArtifactRecipe, catalog: Catalog, allow_unlocked: bool) -> Unit:

@@ -65,7 +65,8 @@ class Unit:
     ``name`` is the code object's; ``home`` and ``prefix`` give the paths of its own files (an
     engine directory, or a work folder); ``work`` is the prefix of its intermediate files. With
     ``gate`` a difference from the golden source fails the build, otherwise it is only reported;
-    ``refuses_findings`` is the same for the static checks. ``leader`` is the unit with the same
+    ``refuses_findings`` is the same for the static checks, and for facts of the code object that no
+    published format states. ``leader`` is the unit with the same
     code under another name, whose object this one reuses.
     """
 
@@ -102,6 +103,11 @@ class Unit:
         """The golden source of every member, or None when one of them has none."""
         found = tuple(member.golden for member in self.members if member.golden is not None)
         return found if len(found) == len(self.members) else None
+
+    @property
+    def otherwise(self) -> dict[str, list[str]]:
+        """Symbols that a kernel may have instead of its own."""
+        return {}
 
     @property
     def label(self) -> str:
@@ -155,6 +161,12 @@ class PublishedUnit(Unit):
     """A code object in the layout of the published recipe build."""
 
     is_stripped: bool = False
+
+    @property
+    def otherwise(self) -> dict[str, list[str]]:
+        """A template may use the first symbol of its macro, which a recipe need not advertise."""
+        pairs = [(member.symbol, member.instance.macro_symbols[0]) for member in self.members]
+        return {symbol: [first] for symbol, first in pairs if first != symbol}
 
     @property
     def hsaco_name(self) -> str:

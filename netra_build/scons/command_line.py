@@ -30,6 +30,7 @@ VARIABLES = {
     "debug": "1: also code objects with line tables, in build/debug, never in a product",
     "store": "folder of the store, instead of the user's own; 0: none",
     "seeds": "check-numerics: how many seeds of random inputs (default 50)",
+    "strict": "1: refuse what is only a warning for published recipes and models",
     "verify": "1: trust no time stamp, read every file",
     "why": "say why this file was last made and whether it would be again; empty: what would run",
     "verbose": "1: show files, parameters and whole commands",
@@ -108,8 +109,8 @@ def seeds(values: Mapping[str, str]) -> list[int]:
 
 
 NOT_USED_WITH = {
-    "release": ("tactic", "allow_unlocked", "locked", "debug"),
-    "report": ("tactic", "allow_unlocked"),
+    "release": ("tactic", "allow_unlocked", "locked", "debug", "strict"),
+    "report": ("tactic", "allow_unlocked", "strict"),
 }
 """Variables that mean nothing to a target: what is packed is locked, and of a recipe."""
 
@@ -144,13 +145,14 @@ def declare_asked(env: Any, values: Mapping[str, str], targets: Sequence[str]) -
     if flag(values, "debug"):
         product["debug"] = True
     engine = _given(values, "profile", "golden_root")
+    objects = {**product, "strict": True} if flag(values, "strict") else product
     checks = [target for target in targets if target in TARGETS]
     asked: list[Any] = []
     if "engine" in values:
-        asked += last_files(env.NetraEngine(values["engine"], **engine, **product))
+        asked += last_files(env.NetraEngine(values["engine"], **engine, **objects))
     if "recipe" in values:
         unlocked = {"allow_unlocked": flag(values, "allow_unlocked")}
-        asked += last_files(env.NetraRecipe(values["recipe"], **unlocked, **product))
+        asked += last_files(env.NetraRecipe(values["recipe"], **unlocked, **objects))
     if "tactic" in values and ("asked" in targets or not checks):
         asked += last_files(env.NetraTactic(values["tactic"], **product))
     _declare_checks(env, values, checks, shared)

@@ -132,6 +132,15 @@ class BuildContext:
             if one.is_alone and node_is_done(self.node_by_path[str(one.folder / one.seal)])
         ]
 
+    def warnings(self) -> list[str]:
+        """Return the warnings in the reports of all that is made."""
+        notes: list[str] = []
+        for one in self.executions:
+            paths = [one.folders.name(place) for place in one.graph.reports]
+            if all(node_is_done(self.node_by_path[path]) for path in paths):
+                notes += one.warnings()
+        return notes
+
     def store(self, env: Any) -> Store | None:
         """Return the store that ``NETRA_STORE`` names, opened once; one line says why not."""
         with self._lock:

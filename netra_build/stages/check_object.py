@@ -8,7 +8,7 @@ from netra_build.asm.objects.code_object import read_code_object
 from netra_build.asm.objects.listings import parse_disassembly
 from netra_build.build.graph.actions import Inputs, Outputs, Parameters, Stage
 from netra_build.checkasm.hazards.checker import check_code_object, has_errors
-from netra_build.checkasm.hazards.conformity import Fact, all_facts
+from netra_build.checkasm.hazards.conformity import all_facts, is_published
 from netra_build.checkasm.hazards.findings import ERROR, json_report, text_report
 from netra_build.core.canonical_json import canonical_bytes, pretty_bytes
 from netra_build.core.errors import Refused
@@ -37,24 +37,25 @@ def check(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
 def conform(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
     """Return the ``report`` of all comparisons; raise ``Refused`` with the first that differs.
 
-    Parameters: ``hsaco``, and by symbol the ``contracts``: ``kernarg_size``, ``launch`` (block
-    and lds_bytes) and, where they are known, ``arguments`` (name, kind, offset); ``abi`` is a
+    Without the parameter ``gate`` only what the published formats state is refused, and what else
+    differs is among the ``warnings`` of the report.
+    Further parameters: ``hsaco``, and by symbol the ``contracts``: ``kernarg_size``, ``launch``
+    (block and lds_bytes) and, where known, ``arguments`` (name, kind, offset); ``abi`` is a
     second list of the same, with what else an ABI record states (``abi_facts``): ``modes`` are
-    descriptor fields by name.
+    descriptor fields by name; ``otherwise`` are symbols that the kernel may have instead.
     """
     hsaco, contracts = parameters["hsaco"], parameters["contracts"]
     code = read_code_object(inputs["hsaco"], hsaco)
-    rows = [_conforming(row, hsaco) for row in all_facts(code, contracts, hsaco)]
-    return {"report": pretty_bytes({"format": "netra-conformity-1", "hsaco": hsaco, "facts": rows})}
-
-
-def _conforming(fact: Fact, hsaco: str) -> dict[str, object]:
-    what, expected, got = fact
-    if expected != got:
-        raise Refused(
-            f"{what} differs from the contract", location=hsaco, expected=expected, got=got
-        )
-    return {"fact": what, "value": got}
+    rows, warnings = [], []
+    for what, expected, got in all_facts(code, contracts, hsaco):
+        rows.append({"fact": what, "value": got})
+        if expected != got:
+            values = {"location": hsaco, "expected": expected, "got": got}
+            if parameters.get("gate", True) or is_published(what):
+                raise Refused(f"{what} differs from the contract", **values)
+            warnings.append(Refused(f"{what} differs from our convention", **values).line())
+    report = {"format": "netra-conformity-1", "hsaco": hsaco, "facts": rows}
+    return {"report": pretty_bytes({**report, "warnings": warnings})}
 
 
 CHECK = Stage("check", "CHECK", __name__, check)

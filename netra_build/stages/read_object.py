@@ -34,7 +34,8 @@ def read(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
     Parameters: ``hsaco`` (name inside the product), ``kernels`` (symbol and work-items of a
     work-group each), ``sources`` and ``locked_text_sha256``: a ``.text`` with another digest
     raises ``Refused`` at ``lock_place``. A record of several kernels lists them. In the published
-    record of a golden object the fields of ``stated`` replace the digest of the text.
+    record of a golden object the fields of ``stated`` replace the digest of the text. ``otherwise``
+    are, by symbol, those that a kernel may have instead.
     """
     data, hsaco = inputs["hsaco"], parameters["hsaco"]
     code = read_code_object(data, hsaco)
@@ -61,9 +62,10 @@ def lock_place(hsaco: str) -> str:
 
 
 def _kernels(code: CodeObject, parameters: Parameters) -> dict[str, Json]:
-    rows = []
+    rows, otherwise = [], parameters.get("otherwise", {})
     for kernel in parameters["kernels"]:
-        _, metadata = kernel_and_metadata(code, kernel["symbol"], parameters["hsaco"])
+        symbol = code.emitted(kernel["symbol"], *otherwise.get(kernel["symbol"], ()))
+        _, metadata = kernel_and_metadata(code, symbol, parameters["hsaco"])
         rows.append(resources(metadata, kernel["threads"]))
     sources = parameters["sources"]
     if len(rows) == 1:

@@ -74,6 +74,11 @@ class CodeObject:
         """Return the first section called ``name``, or None."""
         return next((section for section in self.sections if section.name == name), None)
 
+    def emitted(self, *symbols: str) -> str:
+        """Return the first of ``symbols`` that is a kernel; the first of all if none is."""
+        known = {kernel.symbol for kernel in self.kernels}
+        return next((symbol for symbol in symbols if symbol in known), symbols[0])
+
     def kernel(self, symbol: str, location: str) -> Kernel:
         """Return the kernel called ``symbol``; ``BadInput`` when there is none."""
         for kernel in self.kernels:

@@ -141,6 +141,8 @@ class Graph:
     """SHA-256 of the sources whose bytes decided what the graph is; actions take no others."""
     locations: Mapping[str, str] = field(default_factory=dict)
     """Where a user stated what a stage refuses, by the location that the stage gives it."""
+    reports: tuple[Place, ...] = ()
+    """JSON objects whose ``warnings`` are to be shown when all is made."""
 
     @cached_property
     def producers(self) -> dict[Place, Action]:

@@ -32,6 +32,7 @@ from netra_build.build.record.reasons import (
 )
 from netra_build.build.record.run_file import Entry, Line
 from netra_build.build.record.run_record import Pending, RunRecord
+from netra_build.core.canonical_json import parse_object
 from netra_build.core.digests import blake3_hex
 from netra_build.core.disk import Disk
 
@@ -276,6 +277,12 @@ class Execution:
             self.product = Product(*made, is_alone=self.has_own_folder)
         if self.runs is not None:
             self.decider = Decider(self.runs, self)
+
+    def warnings(self) -> list[str]:
+        """Return a note for each of the warnings in the graph's reports, once all is made."""
+        paths = [self.folders.path(place) for place in self.graph.reports]
+        reports = [parse_object(self.disk.read_bytes(path), str(path)) for path in paths]
+        return [f"warning: {line}" for report in reports for line in report["warnings"]]
 
     def note_sources(self, input_trace: InputTrace) -> None:
         """Note every file that the graph reads and does not make."""

@@ -232,18 +232,24 @@ def run_graph(execution: Execution, store: Store | None = None) -> dict[str, str
     return written
 
 
-def built_files(graph: Graph, source: Path, tools: Any) -> dict[str, bytes]:
+def built_files(
+    graph: Graph, source: Path, tools: Any, say: Callable[[str], None]
+) -> dict[str, bytes]:
     """Run a graph in a folder that is removed; return the files of its product by name.
 
+    Every warning of its reports is said.
     Actions that do not wait for each other run side by side: their programs are other processes.
     """
     disk = RealDisk()
     with sealed_folder() as place, ThreadPoolExecutor(max_workers=WORKERS) as pool:
         out = place / "out"
         paths = {Root.SOURCE: source, Root.WORK: place / "work", Root.OUT: out}
-        run = partial(run_action, execution=Execution(graph, Folders(paths), disk, tools))
+        execution = Execution(graph, Folders(paths), disk, tools)
+        run = partial(run_action, execution=execution)
         for actions in _levels(graph):
             list(pool.map(run, actions))
+        for line in execution.warnings():
+            say(line)
         return {name: disk.read_bytes(out / name) for name in graph.products(Root.OUT)}
 
 

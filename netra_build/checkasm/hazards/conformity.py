@@ -13,8 +13,8 @@ from netra_build.formats.launch import KernelAbi
 MACHINE_GFX950 = 0x4F
 """EF_AMDGPU_MACH of gfx950, the low byte of the ELF flags."""
 
-ABI_VERSION_V6 = 4
-"""ELF ABI version byte of code object version 6."""
+ABI_VERSIONS = range(2, 5)
+"""ELF ABI version bytes of code object versions 4, 5 and 6."""
 
 KERNARG_ALIGNMENT = 8
 SPECIAL_SGPRS = 6
@@ -24,6 +24,17 @@ ACTUAL_ACCESS = {"read": "read_only", "write": "write_only", "read_write": "read
 
 Fact = tuple[str, object, object]
 """Name of the fact, its value in the contract, its value in the code object."""
+
+PUBLISHED = (
+    *("machine flag", "target", "wavefront size", "launch block"),
+    *("kernarg size (metadata)", "fixed LDS (metadata)"),
+)
+"""What a contract of the published formats states; all other facts are conventions of ours."""
+
+
+def is_published(what: str) -> bool:
+    """Tell whether the published formats hold a code object to the fact of this name."""
+    return what.partition(" of ")[0] in PUBLISHED
 
 
 def abi_facts(abi: KernelAbi, max_threads: int) -> dict[str, Any]:
@@ -44,8 +55,11 @@ def all_facts(code: CodeObject, contracts: Mapping[str, Any], location: str) -> 
     its metadata is missing.
     """
     yield from _object_facts(code, len(contracts))
-    for symbol, contract in contracts.items():
+    for named, contract in contracts.items():
+        symbol = code.emitted(named, *contract.get("otherwise", ()))
         kernel, metadata = kernel_and_metadata(code, symbol, location)
+        if "otherwise" in contract:
+            yield "symbol", named, symbol
         for what, expected, got in compare(kernel.descriptor, metadata, contract):
             yield f"{what} of {symbol}", expected, got
 
@@ -69,7 +83,8 @@ def compare(
 
 def _object_facts(code: CodeObject, kernels: int) -> Iterator[Fact]:
     yield "machine flag", MACHINE_GFX950, code.e_flags & 0xFF
-    yield "ABI version", ABI_VERSION_V6, code.abi_version
+    version = code.abi_version
+    yield "ABI version", version if version in ABI_VERSIONS else "2 to 4", version
     yield "target", "amdgcn-amd-amdhsa--gfx950", code.target
     yield "number of kernels", kernels, len(code.kernels)
 
@@ -92,13 +107,19 @@ def _size_facts(
 
 
 def _register_facts(descriptor: KernelDescriptor, metadata: KernelMetadata) -> Iterator[Fact]:
-    """Yield the register counts of the metadata and the allocation of the descriptor."""
-    accumulators = metadata.agpr_count or 0
-    vectors = metadata.vgpr_count - accumulators if accumulators else metadata.vgpr_count
-    offset = max(4, -(-vectors // 4) * 4)
-    total = offset + accumulators if accumulators else vectors
-    yield "accumulation offset", offset, descriptor.accum_offset
-    yield "allocated VGPRs", max(8, -(-total // 8) * 8), descriptor.allocated_vgprs
+    """Yield the register counts of the metadata and the allocation of the descriptor.
+
+    Metadata without a count of AGPRs say nothing about where these begin.
+    """
+    accumulators, allocated = metadata.agpr_count, descriptor.allocated_vgprs
+    if accumulators is None:
+        yield "VGPRs beyond the allocation", 0, max(0, metadata.vgpr_count - allocated)
+    else:
+        vectors = metadata.vgpr_count - accumulators
+        offset = max(4, -(-vectors // 4) * 4)
+        total = offset + accumulators if accumulators else vectors
+        yield "accumulation offset", offset, descriptor.accum_offset
+        yield "allocated VGPRs", max(8, -(-total // 8) * 8), allocated
     sgprs = metadata.sgpr_count
     yield "SGPRs beyond the allocation", 0, max(0, sgprs - descriptor.allocated_sgprs)
 

@@ -27,7 +27,7 @@ from netra_build.checkasm.hazards.kernel_statistics import (
     wide_share,
 )
 from netra_build.cli.author.kernel_minimums import SHAPE_BY_TACTIC, MatrixWork, matrix_work
-from netra_build.cli.options import LIBRARY, TOOLCHAIN, command, flag
+from netra_build.cli.options import LIBRARY, TOOLCHAIN, command, flag, say
 from netra_build.cli.places import library_of, toolchain_at
 from netra_build.core.texts import texts_in
 from netra_build.formats.catalogs.catalog import load_catalog
@@ -121,7 +121,7 @@ def kernel_facts(library: Library, tools: Toolchain) -> list[KernelFacts]:
     actions = tuple(action for unit in units for action in made_actions(unit))
     graph = Graph("kernels", actions)
     check_graph(graph)
-    files = built_files(graph, library.root, tools)
+    files = built_files(graph, library.root, tools, say)
     facts = [_facts(library, unit, files) for unit in units]
     return sorted(facts, key=lambda item: item.label)
 

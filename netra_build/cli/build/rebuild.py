@@ -19,7 +19,7 @@ from netra_build.build.graph.product import refuse_unfinished
 from netra_build.build.run.execution import Execution, Folders
 from netra_build.build.run.executor import built_files, run_graph
 from netra_build.cli.build.validate import build_engine, refuse_sealed
-from netra_build.cli.options import RECIPE, TOOLCHAIN, at_path, command, flag, wait_for_build
+from netra_build.cli.options import RECIPE, TOOLCHAIN, at_path, command, flag, say, wait_for_build
 from netra_build.cli.places import library_of, toolchain_at
 from netra_build.core.canonical_json import canonical_text, parse_object
 from netra_build.core.disk import RealDisk, sealed_folder
@@ -44,6 +44,8 @@ class Rebuilt:
     execution: Execution
     out: Path
     written: dict[str, str]
+    said: tuple[str, ...] = ()
+    """Notes of the plan and warnings of the build."""
 
     def line(self) -> str:
         """Return the closing line."""
@@ -81,9 +83,11 @@ def rebuild(
         if execution.product is not None:
             execution.product.refuse_foreign()
         execution.note_sources(input_trace or InputTrace())
-        written = run_graph(execution)
+        written, warnings = run_graph(execution), execution.warnings()
     kept = {path: digest for path, digest in written.items() if not path.startswith(f"{work}/")}
-    return Rebuilt(execution, out, kept)
+    for line in warnings:
+        say(line)
+    return Rebuilt(execution, out, kept, (*graph.notes, *(f"netra: {line}" for line in warnings)))
 
 
 def _graph(options: argparse.Namespace, library: Library) -> tuple[Graph, str]:
@@ -113,14 +117,16 @@ OWN_SUFFIXES = (".o", ".hsaco", ".dis", ".metadata", ".text")
     at_path("--deployment", "recipe, relative to the root", required=True),
     at_path("--output", "folder to write", required=True),
     flag("--allow-unlocked-experiments", "build experiments whose lock is 64 zeros"),
+    flag("--strict", "refuse what is a warning without it"),
     TOOLCHAIN,
 )
 def recipe_command(options: argparse.Namespace) -> int:
     """Build all artifacts, or none, and print their count as one JSON line."""
     library = open_library(RealDisk(), options.repo_root, ())
     path = str(options.repo_root / options.deployment)
-    graph = objects_graph(library, path, allow_unlocked=options.allow_unlocked_experiments)
-    files = built_files(graph, library.root, toolchain_at(options.toolchain, library.root))
+    allowed = {"allow_unlocked": options.allow_unlocked_experiments, "strict": options.strict}
+    graph = objects_graph(library, path, **allowed)
+    files = built_files(graph, library.root, toolchain_at(options.toolchain, library.root), say)
     publish_folder(options.output, files, ("generated",), is_recipe_file)
     count = parse_object(files[RESULT_NAME], RESULT_NAME)["artifact_count"]
     result = {"output": str(options.output), "artifacts": count}
@@ -178,7 +184,7 @@ def _remember(
     outputs = confirmed(rebuilt.written)
     if outputs is None:
         return
-    product, notes = rebuilt.execution.product, rebuilt.execution.graph.notes
+    product = rebuilt.execution.product
     is_alone = product is not None and product.is_alone
     finished = Finished(
         input_trace=input_trace,
@@ -187,7 +193,7 @@ def _remember(
         base=os.path.join(absolute("."), ""),
         outputs=outputs,
         products={absolute(rebuilt.out): product.names} if product and is_alone else {},
-        said=notes,
+        said=rebuilt.said,
     )
     try:
         write_manifest(RealDisk(), build, request, finished)

@@ -10,7 +10,7 @@ from netra_build.asm.objects.code_object import read_code_object
 from netra_build.asm.tools.toolchain import Toolchain
 from netra_build.build.graph.product import refuse_unfinished
 from netra_build.build.run.executor import built_files
-from netra_build.cli.options import LIBRARY_AROUND, TOOLCHAIN, at_path, command, flag, say_kept
+from netra_build.cli.options import LIBRARY_AROUND, TOOLCHAIN, at_path, command, flag, say, say_kept
 from netra_build.cli.places import library_of, toolchain_at, toolchain_if_any
 from netra_build.core.canonical_json import Json, canonical_text, parse_object
 from netra_build.core.disk import RealDisk
@@ -97,7 +97,7 @@ def build_engine(
         _check_golden(engine, path, operation)
     golden = list(golden_by_path.values())
     graph = in_place_graph(engine, candidates, golden)
-    files = built_files(graph, engine.root, find_tools())
+    files = built_files(graph, engine.root, find_tools(), say)
     for candidate in candidates:
         name = f"hsaco/{candidate.text('symbol')}.hsaco"
         check_notes(read_code_object(files[name], name), candidate, name)

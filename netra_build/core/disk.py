@@ -13,7 +13,15 @@ from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 
 from netra_build.core.errors import BadInput
-from netra_build.core.stamps import FileState, names_below, status_state
+from netra_build.core.stamps import (
+    FileState,
+    exists,
+    is_file,
+    is_folder,
+    names_below,
+    refuse_hidden,
+    status_state,
+)
 
 MAX_FILE_BYTES = 256 * 1024 * 1024
 PIECE_BYTES = 4 * 1024 * 1024
@@ -58,15 +66,15 @@ class RealDisk:
 
     def is_file(self, path: AnyPath) -> bool:
         """Tell whether ``path`` is a regular file (symlinks followed)."""
-        return os.path.isfile(path)
+        return is_file(path)
 
     def is_folder(self, path: Path) -> bool:
         """Tell whether ``path`` is a folder (symlinks followed)."""
-        return os.path.isdir(path)
+        return is_folder(path)
 
     def exists(self, path: Path) -> bool:
         """Tell whether there is anything at ``path``."""
-        return os.path.exists(path)
+        return exists(path)
 
     def files_under(self, folder: Path, suffix: str = "") -> tuple[Path, ...]:
         """Return the regular files below ``folder``, in path order, as ``names_below``.
@@ -78,7 +86,7 @@ class RealDisk:
 
     def any_file_under(self, folder: Path) -> Path | None:
         """Return the first file that a walk in name order meets below ``folder``, or None."""
-        for base, folders, names in os.walk(folder, followlinks=False):
+        for base, folders, names in os.walk(folder, onerror=refuse_hidden):
             folders.sort()
             if names:
                 return Path(base) / min(names)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any
+
+from netra_build.core.errors import BadInput
 
 Stamp = tuple[int, int, int, int, int]
 """Size in bytes, mtime and ctime in nanoseconds, inode, device."""
@@ -17,7 +20,41 @@ FileState = tuple[int, ...]
 FINE_MARGIN_NS = 50_000_000
 COARSE_MARGIN_NS = 2_100_000_000
 SECOND_NS = 1_000_000_000
-REGULAR, KIND_OF_FILE = 0o100000, 0o170000
+REGULAR, FOLDER, KIND_OF_FILE = 0o100000, 0o040000, 0o170000
+ABSENT = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG)
+
+
+def refuse_hidden(error: OSError) -> None:
+    """Raise ``BadInput`` unless the error says that nothing is there: it may just not be shown."""
+    if error.errno not in ABSENT:
+        reason = (error.strerror or "cannot be looked at").lower()
+        raise BadInput(reason, location=os.fspath(error.filename)) from None
+
+
+def kind_at(path: str | os.PathLike[str]) -> int:
+    """Return the kind of file that ``path`` leads to, 0 for nothing, as ``refuse_hidden``."""
+    try:
+        return os.stat(path).st_mode & KIND_OF_FILE
+    except OSError as error:
+        refuse_hidden(error)
+    except ValueError:  # no file can have such a name
+        pass
+    return 0
+
+
+def is_file(path: str | os.PathLike[str]) -> bool:
+    """Tell whether ``path`` leads to a regular file; ``BadInput`` if that is not shown."""
+    return kind_at(path) == REGULAR
+
+
+def is_folder(path: str | os.PathLike[str]) -> bool:
+    """Tell whether ``path`` leads to a folder; ``BadInput`` if that is not shown."""
+    return kind_at(path) == FOLDER
+
+
+def exists(path: str | os.PathLike[str]) -> bool:
+    """Tell whether ``path`` leads to anything; ``BadInput`` if that is not shown."""
+    return kind_at(path) != 0
 
 
 def stamp_of(path: str) -> Stamp | None:
@@ -84,12 +121,13 @@ def names_below(folder: str, suffix: str = "", skipped: Collection[str] = ()) ->
 
     With a suffix also what is called so and is none - a device, a link to nothing or to a folder.
     Folders that are symlinks are not entered, nor those called as in ``skipped``.
+    ``BadInput`` for a folder that is there and cannot be listed, as for all that look below one.
     """
     return _in_order(
         here + name
         for here, base, names in _walked(folder, skipped)
         for name in names
-        if name.endswith(suffix) and (suffix or os.path.isfile(f"{base}/{name}"))
+        if name.endswith(suffix) and (suffix or is_file(f"{base}/{name}"))
     )
 
 
@@ -107,7 +145,7 @@ def _walked(folder: str, skipped: Collection[str]) -> Iterator[tuple[str, str, l
 
     An empty folder below the first one holds the name ``""``.
     """
-    for base, folders, names in os.walk(folder, followlinks=False):
+    for base, folders, names in os.walk(folder, onerror=refuse_hidden):
         here = "" if base == folder else base[len(folder) :].lstrip("/") + "/"
         links = [name for name in folders if os.path.islink(f"{base}/{name}")]
         yield here, base, names + links if names or folders or not here else [""]
@@ -122,7 +160,7 @@ def _in_order(names: Iterable[str]) -> tuple[str, ...]:
 def folder_stamps(folder: str, skipped: Collection[str] = ()) -> dict[str, FolderStamp]:
     """Return the stamp of ``folder`` and of every folder below it; nothing if it is none."""
     stamps = {}
-    for base, folders, _ in os.walk(folder, followlinks=False):
+    for base, folders, _ in os.walk(folder, onerror=refuse_hidden):
         folders[:] = [name for name in folders if name not in skipped]
         stamp = folder_stamp(base)
         if stamp is not None:

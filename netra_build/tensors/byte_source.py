@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 from netra_build.core.errors import BadInput
+from netra_build.core.stamps import exists, is_file
 from netra_build.core.streams import opened
 
 PIECE_BYTES = 1 << 20
@@ -80,8 +81,8 @@ def pieces_of(source: ByteSource) -> Iterator[bytes]:
 @contextmanager
 def file_source(path: Path) -> Iterator[FileSource]:
     """Open a regular file as a source; ``BadInput`` when it is none."""
-    if not path.is_file():
-        fact = "not a regular file" if path.exists() else "file is missing"
+    if not is_file(path):
+        fact = "not a regular file" if exists(path) else "file is missing"
         raise BadInput(fact, location=str(path))
     with opened(path) as stream:
         size = os.fstat(stream.fileno()).st_size

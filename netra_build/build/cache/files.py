@@ -82,13 +82,13 @@ class StoreFiles:
 
     def has(self, name: str) -> bool:
         """Tell whether anything stands under a name."""
-        return os.path.lexists(self.path(name))
+        return self.find(name) is not None
 
     def find(self, name: str) -> FoundFile | None:
         """Return what stands under a name, None if there is nothing."""
         try:
             status = os.lstat(self.path(name))
-        except OSError:
+        except (FileNotFoundError, NotADirectoryError):
             return None
         return FoundFile(name, status.st_size, status.st_mtime_ns, _is_sound(status))
 
@@ -209,7 +209,7 @@ class StoreFiles:
             return False
         try:
             status = os.lstat(self.path(folder))
-        except OSError:
+        except (FileNotFoundError, NotADirectoryError):
             return False
         if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
             return False

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -50,7 +51,7 @@ class Store:
 
     def has_outputs(self, action: str) -> bool:
         """Tell whether there is an entry of an action; whether it verifies is seen when read."""
-        return DIGEST.match(action) is not None and self.files.has(contents.entry_name(action))
+        return DIGEST.match(action) is not None and self._is_kept(contents.entry_name(action))
 
     def outputs(self, action: str, roles: Collection[str]) -> dict[str, bytes] | None:
         """Return the outputs of an action by role, None unless every one of them verifies."""
@@ -82,7 +83,7 @@ class Store:
 
     def has_blob(self, digest: str) -> bool:
         """Tell whether something lies under this BLAKE3; whether it verifies is seen when read."""
-        return DIGEST.match(digest) is not None and self.files.has(contents.blob_name(digest))
+        return DIGEST.match(digest) is not None and self._is_kept(contents.blob_name(digest))
 
     def get_blob(self, digest: str) -> bytes | None:
         """Return the bytes with this BLAKE3, None if they are not here or do not verify."""
@@ -133,6 +134,11 @@ class Store:
     def keep(self, question: Json, answer: Json) -> None:
         """Keep the answer to a question."""
         self.put_record(ANSWER, _key(question), {"question": question, "answer": answer})
+
+    def _is_kept(self, name: str) -> bool:
+        with suppress(OSError):
+            return self.files.has(name)
+        return False
 
     def _put_blob(self, digest: str, data: bytes) -> bool:
         return len(data) <= MAX_FILE_BYTES and self._write(contents.blob_name(digest), data)

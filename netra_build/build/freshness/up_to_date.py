@@ -28,7 +28,7 @@ MAX_MANIFEST_BYTES = 256 * 1024 * 1024
 Request = Mapping[str, Any]
 """All that was asked for and all ambient values that count, as plain JSON."""
 
-QUESTIONS = {"exists": os.path.exists, "is_file": os.path.isfile, "is_folder": os.path.isdir}
+QUESTIONS = {"exists": stamps.exists, "is_file": stamps.is_file, "is_folder": stamps.is_folder}
 
 
 class NotAsItWas(Exception):

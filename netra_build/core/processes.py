@@ -1,4 +1,4 @@
-"""Waiting for child processes, and a pause of the garbage collector."""
+"""Waiting for child processes, threads that cannot be had, and a pause of the collector."""
 
 from __future__ import annotations
 
@@ -6,8 +6,14 @@ import gc
 import os
 import select
 import signal
+import sys
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+
+from netra_build.core.errors import EXIT_BAD_INPUT, EXIT_OUR_BUG
+
+LESS_HINT = "hint: build with fewer jobs: -j1"
 
 
 def status_of(process: int, *, is_killed: bool = False) -> int | None:
@@ -44,6 +50,39 @@ def waited_for(process: int, seconds: float) -> bool:
     finally:
         os.close(handle)
     return True
+
+
+def usable_threads(most: int) -> int:
+    """Return how many threads can run at once, ``most`` of them at most."""
+    is_counted, started = threading.Event(), 0
+    with suppress(RuntimeError):
+        for _ in range(most):
+            threading.Thread(target=is_counted.wait, daemon=True).start()
+            started += 1
+    is_counted.set()
+    return started
+
+
+def end_if_a_thread_fails(package: str) -> None:
+    """End this process, with a message, when an exception ends a thread of the package's own.
+
+    The package may wait for that thread for ever, or take its work for done.
+    """
+    otherwise = threading.excepthook
+
+    def end(failure: threading.ExceptHookArgs) -> None:
+        if not type(failure.thread).__module__.startswith(f"{package}."):
+            otherwise(failure)
+            return
+        if failure.exc_type is not RuntimeError:
+            otherwise(failure)
+        lines = f"netra: a thread of the build ended: {failure.exc_value}", LESS_HINT, ""
+        with suppress(OSError, ValueError):
+            sys.stderr.write("\n".join(lines))
+            sys.stdout.flush()
+        os._exit(EXIT_BAD_INPUT if failure.exc_type is RuntimeError else EXIT_OUR_BUG)
+
+    threading.excepthook = end
 
 
 @contextmanager

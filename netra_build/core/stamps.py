@@ -9,6 +9,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any
 
+from blake3 import blake3
+
 from netra_build.core.errors import BadInput
 
 Stamp = tuple[int, int, int, int, int]
@@ -235,3 +237,17 @@ def groups_in(names: Iterable[str], counts: Any) -> list[tuple[str, ...]]:
     if list(map(len, groups)) != counts or 0 in counts:
         raise ValueError("another number of files")
     return groups
+
+
+def hash_file(path: str) -> str:
+    """Return the BLAKE3 of a file; raises ``OSError``."""
+    with open(path, "rb", opener=at_once) as stream:
+        hasher = blake3()
+        while piece := stream.read(1 << 20):
+            hasher.update(piece)
+    return str(hasher.hexdigest())
+
+
+def at_once(path: str, flags: int) -> int:
+    """Open what may be a pipe that nobody writes to, without waiting for who does."""
+    return os.open(path, flags | os.O_NONBLOCK)

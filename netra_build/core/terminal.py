@@ -6,6 +6,7 @@ import atexit
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TextIO
 
@@ -40,7 +41,8 @@ class LiveLine:
         sys.stdout = ClearingStream(sys.stdout, self)
         sys.stderr = ClearingStream(sys.stderr, self)
         atexit.register(self.stop)
-        threading.Thread(target=self._redraw, daemon=True).start()
+        with suppress(RuntimeError):  # no further thread: nothing is drawn
+            threading.Thread(target=self._redraw, daemon=True).start()
 
     def stop(self) -> None:
         """Take the line away for good."""

@@ -32,6 +32,15 @@ def table_text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     return "\n".join(line.rstrip() for line in captured.get().rstrip("\n").split("\n"))
 
 
+def duration_text(seconds: float) -> str:
+    """Return a duration in words of one size, for example ``4 s``, ``2 min 5 s``."""
+    whole = max(1, round(seconds))
+    if whole < 60:
+        return f"{whole} s"
+    minutes, rest = divmod(whole, 60)
+    return f"{minutes} min {rest} s" if rest else f"{minutes} min"
+
+
 def texts_in(
     folder: Path, *, is_html: bool = False, finalize: Callable[[Any], Any] | None = None
 ) -> Environment:

@@ -16,6 +16,8 @@ from netra_build.build.freshness.finished import trust_noted
 from netra_build.build.record.reasons import Ending
 from netra_build.build.run.execution import Tally
 from netra_build.core.errors import EXIT_BAD_INPUT, NetraError
+from netra_build.core.processes import usable_threads
+from netra_build.core.texts import duration_text
 from netra_build.scons.command_line import declare_asked, flag, read_variables
 from netra_build.scons.context import BuildContext
 from netra_build.scons.methods import NetraUserError
@@ -62,9 +64,18 @@ def declare(env: Any, check: UpToDateCheck) -> int | None:
     except (NetraUserError, NetraError) as error:
         print(f"netra: {error}", file=sys.stderr)
         return error.status
+    _use_possible_jobs(env)
     if not _is_quiet(env) and not env["NETRA_VERBOSE"]:
         _show_progress(env, check.environment.get("TERM", ""))
     return None
+
+
+def _use_possible_jobs(env: Any) -> None:
+    jobs = env.GetOption("num_jobs")
+    usable = usable_threads(jobs) if jobs > 1 else jobs
+    if usable < jobs:
+        print(f"netra: the system starts {usable} of {jobs} threads; -j1 is used", file=sys.stderr)
+        SCons.Script.Main.OptionsParser.values.num_jobs = 1  # -j counts more than SetOption
 
 
 def _show_progress(env: Any, term: str) -> None:
@@ -145,15 +156,6 @@ def progress_line(tally: Tally, settled: int, total: int, seconds: float, width:
     if worked and done < total:
         parts.append(f"about {duration_text(seconds / worked * (total - done))} left")
     return "  ".join(parts)[:width]
-
-
-def duration_text(seconds: float) -> str:
-    """Return a duration in words of one size, for example ``4 s``, ``2 min 5 s``."""
-    whole = max(1, round(seconds))
-    if whole < 60:
-        return f"{whole} s"
-    minutes, rest = divmod(whole, 60)
-    return f"{minutes} min {rest} s" if rest else f"{minutes} min"
 
 
 def _shortened(line: str) -> str:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from netra_build.build.cache.store import DEFAULT_MAX_BYTES
+from netra_build.core.processes import end_if_a_thread_fails
 from netra_build.scons.context import BuildContext
 from netra_build.scons.methods import BUILDERS
 from netra_build.scons.nodes import content_changed
@@ -31,6 +32,7 @@ def generate(env: Any, **options: Any) -> None:
         NETRA_CONTEXT=BuildContext(),
         NETRA_VERBOSE=False,
     )
+    end_if_a_thread_fails("SCons")
     env.Decider(content_changed)
     for name, method in BUILDERS.items():
         env.AddMethod(method, name)

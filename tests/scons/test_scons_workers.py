@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from project import ROOT, Run, tree_digests
+from project import ENGINE, ROOT, Project, Run, tree_digests
 
 SCONSTRUCT = """\
 import os
@@ -147,3 +147,23 @@ def test_a_process_that_ends_costs_one_line_and_nothing_else(
     again = repository.scons("workers=2")
     assert again.status == 0, again.errors
     assert repository.engine() == expected.engine()
+
+
+NO_THREADS = "netra: the system starts 0 of 2 threads; -j1 is used\n"
+WITHOUT_THREADS = """\
+import sys, threading
+def start(*given, **named):
+    raise RuntimeError("can't start new thread")
+threading._start_new_thread = threading._start_joinable_thread = start
+import SCons.Script
+SCons.Script.main()
+"""
+
+
+def test_where_no_thread_can_be_had_one_job_builds_all(built: Project) -> None:
+    before = tree_digests(built.engine())
+    shutil.rmtree(built.folder / "build/.netra-finished")
+    built.path(f"build/engines/{ENGINE}/engine.json").unlink()
+    done = built.run(sys.executable, "-P", "-c", WITHOUT_THREADS, "-j2", f"engine={ENGINE}")
+    assert (done.status, done.errors) == (0, NO_THREADS)
+    assert tree_digests(built.engine()) == before

@@ -10,8 +10,9 @@ import pytest
 from netra_build.build.record.reasons import Ending
 from netra_build.build.run.execution import Tally
 from netra_build.core.terminal import ClearingStream, LiveLine
+from netra_build.core.texts import duration_text
 from netra_build.scons import front
-from netra_build.scons.front import duration_text, progress_line
+from netra_build.scons.front import progress_line
 
 
 def tally_of(ran: int = 0, restored: int = 0, running: tuple[str, ...] = ()) -> Tally:

@@ -69,7 +69,7 @@ def confirmed(written: Mapping[str, str]) -> dict[str, Row] | None:
     for path, digest in written.items():
         stamp = stamps.own_stamp_of(path)
         try:
-            if stamp is None or up_to_date.hash_file(path) != digest:
+            if stamp is None or stamps.hash_file(path) != digest:
                 return None
         except OSError:
             return None
@@ -146,7 +146,7 @@ def _input(path: str, stamp: Stamp | None, finished: Finished) -> Row:
     return stamp, digest or _hashed(path, file_digest)
 
 
-def _hashed(path: str, read: Callable[[str], str] = up_to_date.hash_file) -> str:
+def _hashed(path: str, read: Callable[[str], str] = stamps.hash_file) -> str:
     try:
         return read(path)
     except (OSError, NetraError):

@@ -13,10 +13,16 @@ from pathlib import Path
 
 from netra_build.build.digests.action_digest import PACKAGE_FOLDER
 from netra_build.build.digests.distributions import DISTRIBUTION_BY_IMPORT, plain_name
-from netra_build.build.freshness.up_to_date import hash_file
 from netra_build.core.digests import blake3_hex
 from netra_build.core.disk import MAX_FILE_BYTES, PLAIN_NAME, AnyPath, RealDisk
-from netra_build.core.stamps import FileState, Stamp, entries_below, is_recent, stamp_of
+from netra_build.core.stamps import (
+    FileState,
+    Stamp,
+    entries_below,
+    hash_file,
+    is_recent,
+    stamp_of,
+)
 from netra_build.core.streams import file_digest
 
 Listing = tuple[str, str | None, tuple[str, ...]]

@@ -139,7 +139,7 @@ def forget(build: str, request: Request) -> None:
 
 def read_manifest(path: str) -> dict[str, Any]:
     """Return a whole manifest; what is raised for anything else depends on what it is."""
-    with open(path, "rb", opener=_at_once) as stream:
+    with open(path, "rb", opener=stamps.at_once) as stream:
         data = stream.read(MAX_MANIFEST_BYTES)
     head, _, body = data.partition(b"\n")
     if head != body_digest(body):
@@ -148,11 +148,6 @@ def read_manifest(path: str) -> dict[str, Any]:
     if manifest["format"] != FORMAT:
         raise ValueError("another format")
     return manifest
-
-
-def _at_once(path: str, flags: int) -> int:
-    """Open what may be a pipe that nobody writes to, without waiting for who does."""
-    return os.open(path, flags | os.O_NONBLOCK)
 
 
 def body_digest(body: bytes) -> bytes:
@@ -224,14 +219,5 @@ def check_files(manifest: Mapping[str, Any], part: str, verify: bool) -> None:
             raise NotAsItWas(f'"{name}" changed')
         if os.path.realpath(path) != manifest["links"].get(name, path):
             raise NotAsItWas(f'"{name}" lies elsewhere now')
-        if hash_file(path) != digest:
+        if stamps.hash_file(path) != digest:
             raise NotAsItWas(f'"{name}" changed')
-
-
-def hash_file(path: str) -> str:
-    """Return the BLAKE3 of a file; raises ``OSError``."""
-    with open(path, "rb", opener=_at_once) as stream:
-        hasher = blake3()
-        while piece := stream.read(1 << 20):
-            hasher.update(piece)
-    return str(hasher.hexdigest())

@@ -17,16 +17,22 @@ from netra_build.inspect.validate.engine_folder import EngineFolder, stem_of
 from netra_build.plan.documents import VALIDATION_PLAN
 from netra_build.plan.instances import INCLUDES
 from netra_build.stages.assemble import ASSEMBLE, LINK
+from netra_build.stages.check_object import CHECK, CONFORM
 from netra_build.stages.close_includes import CLOSE
 from netra_build.stages.engine_documents import EMIT
 from netra_build.stages.read_object import LAY_OUT, READ
 
 
 def in_place_graph(
-    engine: EngineFolder, candidates: Sequence[Fields], golden: Sequence[Fields]
+    engine: EngineFolder, candidates: Sequence[Fields], golden: Sequence[Fields], *, strict: bool
 ) -> Graph:
-    """Return the graph; ``golden`` are the operations whose code objects are there already."""
+    """Return the graph; ``golden`` are the operations whose code objects are there already.
+
+    With ``strict`` the others are checked statically and held to our conventions.
+    """
     actions = [action for item in candidates for action in _kernel_actions(engine, item)]
+    if strict:
+        actions += [action for item in candidates for action in _checking_actions(item)]
     actions += [action for operation in golden for action in _golden_actions(operation)]
     status = "passed" if candidates else "not_applicable"
     plan: dict[str, Json] = {**engine.document(VALIDATION_PLAN), "cross_assembly": status}
@@ -61,6 +67,22 @@ def _kernel_actions(engine: EngineFolder, candidate: Fields) -> list[Action]:
         LAY_OUT.apply(symbol, linked, {"hsaco": hsaco}),
         READ.apply(symbol, {"hsaco": hsaco}, views, record),
         listing_action(symbol, hsaco, _described(symbol, ".dis"), hsaco.name),
+    ]
+
+
+def _checking_actions(candidate: Fields) -> list[Action]:
+    """Check one code object statically, and compare it with its contract and our conventions."""
+    symbol = candidate.text("symbol")
+    hsaco = Place(Root.OUT, f"hsaco/{symbol}.hsaco")
+    told: dict[str, Json] = {"hsaco": hsaco.name, "gate": True}
+    launch = read_launch(candidate.child("launch")).document()
+    contract = {"kernarg_size": candidate.integer("kernarg_size"), "launch": launch}
+    listed = {"hsaco": hsaco, "dis": _described(symbol, ".dis")}
+    conform: dict[str, Json] = {**told, "contracts": {symbol: contract}}
+    reports = [{"report": _work(symbol, f".{name}.json")} for name in ("checks", "conform")]
+    return [
+        CHECK.apply(symbol, listed, reports[0], told),
+        CONFORM.apply(symbol, {"hsaco": hsaco}, reports[1], conform),
     ]
 
 

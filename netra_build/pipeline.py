@@ -137,13 +137,25 @@ def equivalence_graph(units: Sequence[Unit]) -> Graph:
     return _graph("check-equivalence", [*actions, _summary(units, "all tactics")], None, units)
 
 
-def checks_graph(units: Sequence[Unit]) -> Graph:
-    """Return the graph that checks every specialization statically; reports in ``checks/``."""
+def checks_graph(units: Sequence[Unit], deployment: str = "", *, strict: bool = False) -> Graph:
+    """Return the graph that checks every code object statically; reports in ``checks/``.
+
+    Those of a published deployment recipe are summed up; errors are warnings unless ``strict``.
+    """
+    from netra_build.stages.check_object import CHECKED
+
     actions: list[Action] = []
+    reports: dict[str, Place] = {}
     for unit in units:
-        report = Place(Root.OUT, f"checks/{unit.label}.checks.json")
-        actions += [*made_actions(unit), checked_action(unit, report)]
-    return _graph("check-kernels", actions, None, units)
+        label = f"{deployment}/{unit.name}" if deployment else unit.label
+        reports[unit.hsaco_name] = Place(Root.OUT, f"checks/{label}.checks.json")
+        actions += [*made_actions(unit), checked_action(unit, reports[unit.hsaco_name])]
+    summary = Place(Root.OUT, f"checks/{deployment}.json")
+    if not deployment:
+        return _graph("check-kernels", actions, None, units)
+    actions.append(CHECKED.apply(deployment, reports, {"summary": summary}, {"gate": strict}))
+    graph = _graph("check-kernels", actions, None, units)
+    return replace(graph, reports=(*_conformity(units).values(), summary))
 
 
 def numerics_graph(units: Sequence[Unit], seeds: Sequence[int]) -> Graph:
@@ -218,22 +230,9 @@ def _description(
     recipe: ObjectsRecipe, units: Sequence[Unit], made: Sequence[Action], part: Place
 ) -> Action:
     """Return the action that describes some units and the products of their actions."""
-    parameters: dict[str, Json] = {"artifacts": [_artifact(unit) for unit in units]}
+    parameters: dict[str, Json] = {"artifacts": [unit.described() for unit in units]}
     inputs = {**_products(made), **_evidence(units, is_checked=recipe.is_checked)}
     return DESCRIBE.apply(recipe.name, inputs, {"part": part}, parameters)
-
-
-def _artifact(unit: Unit) -> dict[str, Json]:
-    pairs = zip(unit.member_records(), unit.members, strict=True)
-    members = [
-        {**record, "name": unit.stem(index), "maturity": member.instance.tactic.maturity}
-        for index, (record, member) in enumerate(pairs)
-    ]
-    return {
-        "name": unit.name,
-        "members": members,
-        "locked_text_sha256": unit.locked_text_sha256,
-    }
 
 
 def _products(actions: Sequence[Action]) -> dict[str, Place]:

@@ -24,7 +24,6 @@ from netra_build.formats.build_recipe import (
     read_recipe,
 )
 from netra_build.formats.catalogs.catalog import load_catalog
-from netra_build.formats.golden import ROOT as GOLDEN_ROOT
 from netra_build.formats.library import Library
 from netra_build.formats.plan import EnginePlan
 from netra_build.plan.instances import (
@@ -34,13 +33,15 @@ from netra_build.plan.instances import (
     unpinned,
 )
 from netra_build.plan.library_units import (
+    all_units,
     candidate_units,
     engine_units,
     recipe_units,
+    stated_units,
     tactic_units,
     with_candidates,
 )
-from netra_build.plan.units import Unit, share_code
+from netra_build.plan.units import share_code
 
 RECIPES = "recipes"
 RELEASE, REPORT_OF = "release", "report "
@@ -193,7 +194,9 @@ def objects_graph(
     what else is a warning.
     """
     if asked.endswith(".json"):
-        name, document, units = _deployment(library, asked, allow_unlocked, strict)
+        from netra_build.plan.deployment import read_units
+
+        name, document, units = read_units(library, asked, allow_unlocked, strict)
         graph = pipeline.deployment_graph(name, document, units)
         return pipeline.with_debug(graph, units) if debug else graph
     recipe = find_recipe(library, asked)
@@ -207,20 +210,6 @@ def objects_graph(
     library.let_go()  # a recipe may have thousands of kernels
     graph = pipeline.objects_graph(recipe, units)
     return pipeline.with_debug(graph, units) if debug else graph
-
-
-def _deployment(
-    library: Library, asked: str, allow_unlocked: bool, strict: bool
-) -> tuple[str, Json, list[Unit]]:
-    """Return name, planned result and units of a published deployment recipe."""
-    from netra_build.formats.deployment import read_deployment
-    from netra_build.plan.deployment import deployment_document, deployment_units
-
-    deployment = read_deployment(library.disk.read_bytes(Path(asked)), asked)
-    catalog, name = load_catalog(library), Path(asked).stem
-    wanted = {"allow_unlocked": allow_unlocked, "strict": strict}
-    units = deployment_units(name, deployment, catalog, **wanted)
-    return name, deployment_document(deployment, units), units
 
 
 def tactic_graph(
@@ -240,19 +229,41 @@ def equivalence_graph(
     library: Library, *, locked: bool = False, tactic: str | None = None
 ) -> Graph:
     """Return the graph that compares every tactic, or one, with its golden sources."""
-    return pipeline.equivalence_graph(_all_units(library, locked, tactic))
+    return pipeline.equivalence_graph(all_units(library, locked, tactic))
 
 
-def checks_graph(library: Library, *, locked: bool = False, tactic: str | None = None) -> Graph:
-    """Return the graph that checks every tactic, or one, statically."""
-    return pipeline.checks_graph(_all_units(library, locked, tactic))
+def checks_graph(
+    library: Library,
+    *,
+    locked: bool = False,
+    tactic: str | None = None,
+    deployment: str | None = None,
+    allow_unlocked: bool = False,
+    strict: bool = False,
+) -> Graph:
+    """Return the graph that checks every tactic, or one, statically.
+
+    With ``deployment`` it checks the code objects of that published recipe; their errors are
+    warnings unless ``strict``.
+    """
+    if deployment is None:
+        return pipeline.checks_graph(all_units(library, locked, tactic))
+    from netra_build.plan.deployment import read_units
+
+    name, _, units = read_units(library, deployment, allow_unlocked, strict=False)
+    place = f"deployments/{name}/checked/"
+    apart = [replace(unit, home=Root.WORK, prefix=place, work=place) for unit in units]
+    return pipeline.checks_graph(apart, name, strict=strict)
 
 
 def numerics_graph(
     library: Library, *, seeds: Sequence[int], locked: bool = False, tactic: str | None = None
 ) -> Graph:
-    """Return the graph that simulates every tactic with a numeric contract, or one, with seeds."""
-    return pipeline.numerics_graph(_all_units(library, locked, tactic), seeds)
+    """Return the graph that simulates every tactic, or one, with seeds.
+
+    Raises ``EvidenceIncomplete`` for tactics without a numeric contract.
+    """
+    return pipeline.numerics_graph(stated_units(library, locked, tactic), seeds)
 
 
 PLANS: dict[str, Callable[..., Graph]] = {
@@ -275,20 +286,3 @@ def asked_graph(library: Library, what: str, asked: str | None, options: Any) ->
     if what not in PLANS:
         raise BadInput(f'unknown kind of request "{what}"', location="requests")
     return PLANS[what](library, *([] if asked is None else [asked]), **options)
-
-
-def _all_units(library: Library, locked: bool, asked: str | None) -> list[Unit]:
-    """Return one unit for each golden source of the library, or of one tactic."""
-    catalog = load_catalog(library, derive_pins=True)
-    if asked is not None:
-        tactics = [find_tactic(catalog, asked, "tactic")]
-    else:
-        for fault in catalog.faults:
-            raise fault.error
-        folder = library.root / GOLDEN_ROOT
-        tactics = [t for t in catalog.tactics if library.disk.is_folder(folder / tactic_id(t))]
-    if locked:
-        refuse_unpinned(tactics)
-    return [
-        unit for tactic in tactics for unit in tactic_units(library, tactic, Root.WORK, gate=False)
-    ]

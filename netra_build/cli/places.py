@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from netra_build.build.digests.action_digest import PACKAGE_FOLDER
+from netra_build.build.digests.action_digest import PACKAGE_FOLDER, TOOLCHAINS
 from netra_build.build.freshness.input_trace import (
     InputTrace,
     RecordingDisk,
@@ -44,44 +44,42 @@ def programs_of(options: argparse.Namespace) -> Toolchain:
 
     It has no native part: to prove that one fits takes longer than to run a program once.
     """
-    return _programs(options.toolchain, Path.cwd() / ".toolchain", InputTrace())
+    return _programs(options.toolchain, InputTrace())
 
 
-def toolchain_if_any(options: argparse.Namespace, root: Path) -> Toolchain | None:
+def toolchain_if_any(options: argparse.Namespace) -> Toolchain | None:
     """Return the tool chain; None when none was named and none is found."""
     try:
-        return toolchain_at(options.toolchain, root)
+        return toolchain_at(options.toolchain)
     except ToolchainFailed:
         if options.toolchain:
             raise
         return None
 
 
-def toolchain_at(
-    explicit: str | None, root: Path, input_trace: InputTrace | None = None
-) -> Toolchain:
-    """Return the tool chain of a folder, or of this machine and the project below ``root``.
+def toolchain_at(explicit: str | None, input_trace: InputTrace | None = None) -> Toolchain:
+    """Return the tool chain of a folder, or of this machine and this installation.
 
     All its files, and the paths that were searched, are recorded in ``input_trace``.
     """
     from netra_build.asm.native.session import with_native_part
 
-    local = root / ".toolchain"
-    programs = _programs(explicit, local, input_trace or InputTrace())
+    native = TOOLCHAINS / "native"
+    programs = _programs(explicit, input_trace or InputTrace())
     if input_trace is not None:
         programs.identity(RecordingDisk(input_trace))
-        note_folder(input_trace, absolute(local / "native"))
-    return with_native_part(programs, local / "native")
+        note_folder(input_trace, absolute(native))
+    return with_native_part(programs, native)
 
 
-def _programs(explicit: str | None, local: Path, seen: InputTrace) -> Toolchain:
+def _programs(explicit: str | None, seen: InputTrace) -> Toolchain:
     from netra_build.asm.tools.toolchain import find_toolchain
 
     rocm = seen.variable(os.environ, "ROCM_PATH")
     return find_toolchain(
         Path(explicit) if explicit else None,
         rocm_path=Path(rocm) if rocm else None,
-        local=local,
+        local=TOOLCHAINS,
         path=seen.variable(os.environ, "PATH"),
         disk=RecordingDisk(seen),
     )

@@ -4,18 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from netra_build.core.canonical_json import Json
 from netra_build.core.errors import BadInput
 from netra_build.formats.build_recipe import ArtifactRecipe, MemberRecipe
+from netra_build.formats.catalogs.catalog import load_catalog
 from netra_build.formats.catalogs.tactic import Catalog, FixedTactic
-from netra_build.formats.deployment import UNLOCKED, Deployment
+from netra_build.formats.deployment import UNLOCKED, Deployment, read_deployment
+from netra_build.formats.library import Library
 from netra_build.formats.plan import KernelInstance
 from netra_build.formats.vocabulary import TARGET, WAVE_SIZE
 from netra_build.plan.fixed import constant_reasons, maturity_reasons
 from netra_build.plan.instances import close_tactic, find_tactic
 from netra_build.plan.units import PUBLISHED_SUFFIXES, Member, PublishedUnit, Unit
+
+
+def read_units(
+    library: Library, asked: str, allow_unlocked: bool, strict: bool
+) -> tuple[str, Json, list[Unit]]:
+    """Return name, planned result and units of a published deployment recipe."""
+    deployment = read_deployment(library.disk.read_bytes(Path(asked)), asked)
+    catalog, name = load_catalog(library), Path(asked).stem
+    wanted = {"allow_unlocked": allow_unlocked, "strict": strict}
+    units = deployment_units(name, deployment, catalog, **wanted)
+    return name, deployment_document(deployment, units), units
 
 
 def deployment_units(

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from netra_build.build.graph.actions import Root
+from netra_build.checkasm.numerics.statement_source import FOLDER as STATEMENTS
 from netra_build.checkasm.numerics.statements import statement_names
 from netra_build.core.canonical_json import Json, canonical_text
 from netra_build.core.errors import BadInput, EvidenceIncomplete, nearest_hint
@@ -15,7 +16,9 @@ from netra_build.formats.build_recipe import (
     MemberRecipe,
     ObjectsRecipe,
 )
+from netra_build.formats.catalogs.catalog import load_catalog
 from netra_build.formats.catalogs.tactic import Catalog, FixedTactic
+from netra_build.formats.golden import ROOT as GOLDEN_ROOT
 from netra_build.formats.golden import (
     GoldenSource,
     golden_sources,
@@ -29,6 +32,7 @@ from netra_build.formats.plan import EnginePlan, KernelInstance
 from netra_build.plan.instances import (
     close_tactic,
     find_tactic,
+    refuse_unpinned,
     tactic_id,
 )
 from netra_build.plan.units import Member, Unit, code_leaders
@@ -95,6 +99,52 @@ def _golden_member(
 ) -> Member:
     instance = close_tactic(tactic, golden.specialization, golden.symbol, golden.expect)
     return Member(instance, _kernargs(abi), abi, golden, statement)
+
+
+def stated_units(library: Library, locked: bool, asked: str | None) -> list[Unit]:
+    """Return ``all_units``; raise ``EvidenceIncomplete`` for tactics without a numeric contract."""
+    units = all_units(library, locked, asked)
+    members = [member for unit in units for member in unit.members]
+    unstated = sorted({member.subject for member in members if not member.has_contract})
+    hint = f"state it in {STATEMENTS}/, or narrow the check with tactic="
+    _refuse_missing("numeric contract", STATEMENTS, unstated, hint)
+    return units
+
+
+def all_units(library: Library, locked: bool, asked: str | None) -> list[Unit]:
+    """Return one unit for each golden source of the library, or of one tactic.
+
+    Raises ``EvidenceIncomplete`` for tactics without one, unless they are rejected.
+    """
+    catalog = load_catalog(library, derive_pins=True)
+    if asked is not None:
+        tactics = [find_tactic(catalog, asked, "tactic")]
+    else:
+        for fault in catalog.faults:
+            raise fault.error
+        folder, tactics = library.root / GOLDEN_ROOT, []
+        missing = []
+        for one in catalog.tactics:
+            if library.disk.is_folder(folder / tactic_id(one)):
+                tactics.append(one)
+            elif one.maturity != "rejected":
+                missing.append(tactic_id(one))
+        hint = "narrow the check with tactic=, or check-kernels with recipe=FILE.json"
+        _refuse_missing("golden source", GOLDEN_ROOT, sorted(missing), hint)
+    if locked:
+        refuse_unpinned(tactics)
+    return [
+        unit for tactic in tactics for unit in tactic_units(library, tactic, Root.WORK, gate=False)
+    ]
+
+
+def _refuse_missing(what: str, place: str, tactics: Sequence[str], hint: str) -> None:
+    """Refuse to check a library some of whose tactics lack what they would be compared with."""
+    if tactics:
+        fact = f'"{tactics[0]}" has no {what}'
+        if tactics[1:]:
+            fact = f'{len(tactics)} tactics have no {what}, the first is "{tactics[0]}"'
+        raise EvidenceIncomplete(fact, location=place, hint=hint)
 
 
 def candidate_units(library: Library, catalog: Catalog, recipe: EngineRecipe) -> list[Unit]:

@@ -151,6 +151,16 @@ class Unit:
             for index, member in enumerate(self.members)
         ]
 
+    def described(self) -> dict[str, Json]:
+        """Return the planned part of the description of the code object."""
+        pairs = zip(self.member_records(), self.members, strict=True)
+        members = [
+            {**record, "name": self.stem(index), "maturity": member.instance.tactic.maturity}
+            for index, (record, member) in enumerate(pairs)
+        ]
+        locked = self.locked_text_sha256
+        return {"name": self.name, "members": members, "locked_text_sha256": locked}
+
     def of_member(self, index: int, suffix: str) -> Place:
         """Return the place of an intermediate file of one member."""
         return Place(Root.WORK, f"{self.work}{self.stem(index)}{suffix}")

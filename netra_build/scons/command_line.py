@@ -48,7 +48,7 @@ USED_WITH = {
 MOST_SEEDS = 10_000
 TARGETS = {
     "check-equivalence": "compare every tactic specialization with its golden source",
-    "check-kernels": "check every tactic specialization statically",
+    "check-kernels": "check every tactic specialization statically, or a published recipe= of JSON",
     "check-numerics": "simulate every tactic specialization against its numeric contract",
     "report": "write one page that shows what engine= or recipe= asks for, in build/reports/",
     "release": "pack what engine= and recipe= ask for into dist/, described and provable",
@@ -201,7 +201,11 @@ def _declare_checks(
     if "check-equivalence" in checks:
         env.Alias("check-equivalence", _equivalence(env, options))
     if "check-kernels" in checks:
-        env.Alias("check-kernels", env.NetraChecks(**options))
+        checked = dict(options)
+        if values.get("recipe", "").endswith(".json"):
+            flags = {name: flag(values, name) for name in ("allow_unlocked", "strict")}
+            checked |= {"deployment": values["recipe"], **flags}
+        env.Alias("check-kernels", env.NetraChecks(**checked))
     if "check-numerics" in checks:
         env.Alias("check-numerics", env.NetraNumerics(seeds(values), **options))
 

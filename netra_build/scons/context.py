@@ -13,6 +13,7 @@ import SCons.Action
 from netra_build.asm.native.session import NativeToolchain, with_native_part
 from netra_build.asm.tools.toolchain import find_toolchain
 from netra_build.build.cache.store import Store, open_store
+from netra_build.build.digests.action_digest import TOOLCHAINS
 from netra_build.build.freshness.freshness import FILE_NAME as OUTPUTS_NAME
 from netra_build.build.freshness.freshness import Freshness, OutputRecord
 from netra_build.build.freshness.input_trace import (
@@ -33,9 +34,6 @@ from netra_build.formats.library import Library, open_library
 from netra_build.scons.nodes import StepExecutor
 from netra_build.scons.steps import Step, node_is_done
 from netra_build.scons.up_to_date import lock_build
-
-TOOLCHAINS = ".toolchain"
-"""Folder of the build with unpacked packages of tools, and of the native part."""
 
 _RECORDS: dict[str, OutputRecord] = {}
 _RUNS: dict[str, RunRecord] = {}
@@ -165,7 +163,7 @@ class BuildContext:
         """Return the tool chain of the environment, looked for once."""
         if self.toolchain is None:
             explicit, rocm = env["NETRA_TOOLCHAIN"], env["NETRA_ROCM_PATH"]
-            path, local = env["ENV"].get("PATH", ""), Path(env.Dir("#").abspath) / TOOLCHAINS
+            path, local = env["ENV"].get("PATH", ""), TOOLCHAINS
             is_dry = not SCons.Action.execute_actions  # and leaves no store
             store = None if is_dry else self.store(env)
             seen, disk = self.system_trace, RecordingDisk(self.system_trace)

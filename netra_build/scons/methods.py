@@ -83,7 +83,7 @@ def netra_equivalence(env: Any, **options: Any) -> list[Any]:
 
 
 def netra_checks(env: Any, **options: Any) -> list[Any]:
-    """Declare the static checks of every specialization; reports in ``checks/``."""
+    """Declare the static checks of every specialization, or of a published ``deployment``."""
     return _declare(env, "checks", None, options)
 
 

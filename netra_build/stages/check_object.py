@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from netra_build.asm.objects.code_object import read_code_object
@@ -10,8 +11,10 @@ from netra_build.build.graph.actions import Inputs, Outputs, Parameters, Stage
 from netra_build.checkasm.hazards.checker import check_code_object, has_errors
 from netra_build.checkasm.hazards.conformity import all_facts, is_published
 from netra_build.checkasm.hazards.findings import ERROR, json_report, text_report
-from netra_build.core.canonical_json import canonical_bytes, pretty_bytes
+from netra_build.core.canonical_json import canonical_bytes, parse_object, pretty_bytes
 from netra_build.core.errors import Refused
+
+SUMMARY_FORMAT = "netra-check-summary-1"
 
 
 def check(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
@@ -58,5 +61,28 @@ def conform(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
     return {"report": pretty_bytes({**report, "warnings": warnings})}
 
 
+def summarize(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
+    """Return the ``summary`` of check reports, given by code object, as ``check`` makes them.
+
+    It counts the findings of each kernel and has a warning for each with an error; with the
+    parameter ``gate`` these raise ``Refused``.
+    """
+    rows, warnings = [], []
+    for hsaco, data in sorted(inputs.items()):
+        findings = parse_object(data, hsaco)["findings"]
+        for kernel in sorted({finding["kernel"] for finding in findings}):
+            found = Counter(f["severity"] for f in findings if f["kernel"] == kernel)
+            rows.append({"hsaco": hsaco, "kernel": kernel, "counts": found})
+            if found[ERROR]:
+                count = f"{found[ERROR]} error{'s' if found[ERROR] > 1 else ''}"
+                warnings.append(f"{hsaco}: static checks of {kernel} find {count}")
+    if parameters["gate"] and warnings:
+        fact = f"static checks find errors in {len(warnings)} kernels"
+        raise Refused(fact, location="check-kernels", detail="\n".join(warnings))
+    summary = {"format": SUMMARY_FORMAT, "checked": len(inputs), "kernels": rows}
+    return {"summary": pretty_bytes({**summary, "warnings": warnings})}
+
+
 CHECK = Stage("check", "CHECK", __name__, check)
 CONFORM = Stage("conform", "CONF", __name__, conform)
+CHECKED = Stage("checked", "CHECKED", __name__, summarize)

@@ -16,6 +16,8 @@ DEPLOYMENT = "manifests/gfx950/deployments/kinds.json"
 CATALOG = "manifests/gfx950/tactics/kinds.json"
 TEMPLATE = "kernels/gfx950/templates/kinds/fill.inc"
 VERSIONS = (4, 5, 6)
+WITHOUT_WAIT = "1dfc5c0009a93399c46cec237a4ccd2af752b08103a4c138fb01f6c24ef62b3e"
+"""Digest of the ``.text`` of two kernels without their waits, as LLVM's programs make it."""
 
 DEVIATIONS = {
     "wide_offset": ("accumulation offset of kinds_fill_gfx950", "4", "8"),

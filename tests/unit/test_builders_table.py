@@ -85,4 +85,4 @@ def test_a_recorded_release_can_be_planned_again():
 
 
 def test_what_a_builder_takes_by_place_is_no_option():
-    assert methods.known_options("checks") == {"locked", "tactic"}
+    assert methods.known_options("equivalence") == {"locked", "tactic"}

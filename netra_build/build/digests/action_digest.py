@@ -36,6 +36,8 @@ TEXT_SUFFIXES = (".css", ".html")
 
 PACKAGE_FOLDER = Path(os.path.abspath(__file__)).parents[2]
 """Where the package was imported from; a link is left, since another folder may take its place."""
+TOOLCHAINS = PACKAGE_FOLDER.parent / ".toolchain"
+"""What this installation brings along: unpacked packages of tools, and the native part."""
 
 
 FORMAT = "netra-action-1"

@@ -85,7 +85,7 @@ class KernelFacts:
 def kernels_command(options: argparse.Namespace) -> int:
     """Build every specialization in a temporary folder, and print or write the table."""
     library = library_of(options)
-    text = kernels_text(library, toolchain_at(options.toolchain, library.root))
+    text = kernels_text(library, toolchain_at(options.toolchain))
     if options.write:
         library.disk.write_bytes(library.root / DOCUMENT, text.encode())
         print(f"{DOCUMENT} written")

@@ -56,7 +56,7 @@ def new_tactic_command(options: argparse.Namespace) -> int:
     _refuse_known(library, plan)
     files = skeleton_files(plan)
     files[plan.abi] = pretty_bytes(abi_record(plan))
-    source, tools = f"{plan.golden_folder}/kernel.s", toolchain_at(options.toolchain, library.root)
+    source, tools = f"{plan.golden_folder}/kernel.s", toolchain_at(options.toolchain)
     symbol, digests = assembled_golden(files[source], source, tools)
     golden = GoldenSource(plan.name, "", plan.golden_folder, symbol, {}, digests, (REASON,))
     files[golden.expect] = pretty_bytes(golden.document())

@@ -69,7 +69,7 @@ def rebuild(
     """
     graph, kind = _graph(options, library)
     out = Path(normpath(options.out) if options.out else library.root / "build" / kind / graph.name)
-    tools = toolchain_at(options.toolchain, library.root, input_trace)
+    tools = toolchain_at(options.toolchain, input_trace)
     wait_for_build(f"{library.root}/build")
     with sealed_folder() as work:
         paths = {
@@ -126,7 +126,7 @@ def recipe_command(options: argparse.Namespace) -> int:
     path = str(options.repo_root / options.deployment)
     allowed = {"allow_unlocked": options.allow_unlocked_experiments, "strict": options.strict}
     graph = objects_graph(library, path, **allowed)
-    files = built_files(graph, library.root, toolchain_at(options.toolchain, library.root), say)
+    files = built_files(graph, library.root, toolchain_at(options.toolchain), say)
     publish_folder(options.output, files, ("generated",), is_recipe_file)
     count = parse_object(files[RESULT_NAME], RESULT_NAME)["artifact_count"]
     result = {"output": str(options.output), "artifacts": count}
@@ -157,7 +157,7 @@ def build_fully(options: argparse.Namespace, request: Mapping[str, Any]) -> int:
     library = library_of(options)
     result = verify_engine(folder, RealDisk(), library).summary
     engine = EngineFolder(folder, RealDisk())
-    result["built"] = build_engine(engine, lambda: toolchain_at(options.toolchain, library.root))
+    result["built"] = build_engine(engine, lambda: toolchain_at(options.toolchain))
     print(canonical_text(result), end="")
     return 0
 

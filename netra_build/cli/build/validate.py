@@ -48,7 +48,7 @@ def validate_command(options: argparse.Namespace) -> int:
     refuse_unfinished(options.engine, disk)
     tools = None
     if not options.build and disk.is_folder(options.engine / "metadata"):
-        tools = toolchain_if_any(options, library.root)
+        tools = toolchain_if_any(options)
     with collector_paused():
         verdict = verify_engine(
             options.engine,
@@ -62,7 +62,7 @@ def validate_command(options: argparse.Namespace) -> int:
     if options.build:
         engine = EngineFolder(options.engine, disk)
         result["built"] = build_engine(
-            engine, lambda: toolchain_at(options.toolchain, library.root)
+            engine, lambda: toolchain_at(options.toolchain), strict=options.strict
         )
     elif verdict.unverified and tools is None:
         print(
@@ -77,9 +77,11 @@ def validate_command(options: argparse.Namespace) -> int:
 
 
 def build_engine(
-    engine: EngineFolder, find_tools: Callable[[], Toolchain]
+    engine: EngineFolder, find_tools: Callable[[], Toolchain], *, strict: bool = False
 ) -> list[dict[str, Json]]:
     """Build every kernel of a valid engine and return the records, generated ones first.
+
+    With ``strict`` a finding of the static checks raises ``Refused``.
 
     Nothing is written before all kernels are built and conform to their contracts. Raises
     ``BadInput`` for a source of another engine or one that does not assemble, an object that breaks
@@ -96,7 +98,7 @@ def build_engine(
     for path, operation in golden_by_path.items():
         _check_golden(engine, path, operation)
     golden = list(golden_by_path.values())
-    graph = in_place_graph(engine, candidates, golden)
+    graph = in_place_graph(engine, candidates, golden, strict=strict)
     files = built_files(graph, engine.root, find_tools(), say)
     for candidate in candidates:
         name = f"hsaco/{candidate.text('symbol')}.hsaco"

@@ -50,7 +50,7 @@ class Asked:
         """Plan the request again; raises what planning raises."""
         paths = {Root(r): Path(p) for r, p in self.folders.items()}
         library = open_library(RealDisk(), paths[Root.SOURCE], ())
-        tools = toolchain_at(self.toolchain, Path("."))
+        tools = toolchain_at(self.toolchain)
         try:
             graph = planned(library, self.what, self.asked, self.options)
         except TypeError:  # an option that no longer exists

@@ -53,7 +53,7 @@ def golden_command(options: argparse.Namespace) -> int:
     if not options.reason.strip():
         raise BadInput("the reason is empty", location="netra golden accept")
     library = library_of(options)
-    tools = toolchain_at(options.toolchain, library.root)
+    tools = toolchain_at(options.toolchain)
     for folder in _folders(library, options.tactic, options.variant):
         expect = f"{folder}/expect.json"
         is_known = library.disk.is_file(library.root / expect)

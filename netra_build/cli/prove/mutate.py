@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from netra_build.asm.source.closure import include_closure
+from netra_build.build.digests.action_digest import TOOLCHAINS
 from netra_build.checkasm.mutate import SCORES
 from netra_build.checkasm.mutate.mutant import KINDS, ORDERING, VALUE
 from netra_build.checkasm.numerics.statements import read_statement
@@ -92,9 +93,9 @@ def _results(options: argparse.Namespace) -> list[Result]:
         ) from None
     plan = _plan(options)
     if options.subject.endswith(".s"):
-        return [run_campaign(_file_subject(options), _tool_place(options, None), plan)]
+        return [run_campaign(_file_subject(options), _tool_place(options), plan)]
     library = library_of(options)
-    place = _tool_place(options, library)
+    place = _tool_place(options)
     goldens = _goldens(library, options.subject, options.variant)
     tactics = load_catalog(library, derive_pins=True).tactics
     results = []
@@ -146,14 +147,14 @@ def _kinds(words: str | None) -> tuple[str, ...]:
     return tuple(kind for kind in KINDS if kind in chosen)
 
 
-def _tool_place(options: argparse.Namespace, library: Library | None) -> ToolPlace:
+def _tool_place(options: argparse.Namespace) -> ToolPlace:
     from netra_build.checkasm.mutate.campaign import ToolPlace
 
     rocm = os.environ.get("ROCM_PATH", "")
     return ToolPlace(
         explicit=Path(options.toolchain) if options.toolchain else None,
         rocm=Path(rocm) if rocm else None,
-        local=(library.root if library else Path.cwd()) / ".toolchain",
+        local=TOOLCHAINS,
         native=Path(options.native) if options.native else None,
     )
 

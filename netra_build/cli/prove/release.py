@@ -72,7 +72,7 @@ def verify_command(options: argparse.Namespace) -> int:
     means = Means(
         disk=disk,
         library=library,
-        find_tools=lambda: toolchain_if_any(options, library.root if library else Path.cwd()),
+        find_tools=lambda: toolchain_if_any(options),
         key=None if options.key is None else disk.read_bytes(options.key, max_bytes=MAX_KEY_BYTES),
         key_location=str(options.key),
     )
@@ -152,7 +152,7 @@ def reproduce_command(options: argparse.Namespace) -> int:
     package = read_archive(data, location)
     record, origin = check_integrity(package, location)
     library = open_library(disk, options.source, ())
-    tools = toolchain_at(options.toolchain, library.root)
+    tools = toolchain_at(options.toolchain)
     refuse_other_tools(origin, tools)
     with collector_paused():
         made = rebuild(library, origin, tools, options.golden_root)

@@ -1,4 +1,4 @@
-"""Texts for people: tables for terminals, and Jinja templates beside the modules that use them.
+"""Texts: tables for terminals, Jinja templates beside the modules that use them, and splitting.
 
 rich and Jinja are imported where they are needed: each takes longer than most commands run.
 """
@@ -59,3 +59,14 @@ def texts_in(
         keep_trailing_newline=True,
         undefined=StrictUndefined,
     )
+
+
+def split_outside(text: str, separator: str) -> list[str]:
+    """Split at the separators that stand outside brackets and parentheses."""
+    pieces, depth, start = [], 0, 0
+    for at, character in enumerate(text):
+        depth += (character in "([") - (character in ")]")
+        if character == separator and depth == 0:
+            pieces.append(text[start:at])
+            start = at + 1
+    return [*pieces, text[start:]]

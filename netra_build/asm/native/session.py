@@ -21,7 +21,7 @@ from netra_build.asm.native.workers import (
     WorkerPool,
     WorkerUnusable,
 )
-from netra_build.asm.tools.programs import Outcome, Program, death
+from netra_build.asm.tools.programs import Outcome, Program, dead
 from netra_build.asm.tools.tool_identity import loaded_libraries
 from netra_build.asm.tools.toolchain import (
     LINK_FLAGS,
@@ -277,4 +277,4 @@ def _refused_at_the_end(tool: str, ended: WorkerEnded) -> Outcome:
         raise ToolchainFailed(f"ended with exit code {ended.code}", location=location)
     lines = ended.report.split("\n")
     reasons = [f": {line.removeprefix(FATAL)}" for line in lines if line.startswith(FATAL)]
-    raise ToolchainFailed(death(-ended.code) + "".join(reasons[:1]), location=location)
+    raise dead(-ended.code, location, "".join(reasons[:1]))

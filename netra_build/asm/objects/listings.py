@@ -15,8 +15,8 @@ from netra_build.core.canonical_json import Json
 from netra_build.core.errors import BadInput
 
 _LABEL = re.compile(r"([0-9a-f]{8,16}) <([^<>]*)>:")
-_CODE = re.compile(r" ([0-9A-F]{8,16}):((?: [0-9A-F]{8})+)(?: <([^<>]*)>)?(?: ; [^<>]*)?\s*")
-"""Behind the words: the target of a branch, or the disassembler's own remark on odd registers."""
+_CODE = re.compile(r" ([0-9A-F]{8,16}):((?: [0-9A-F]{8})+)(?: <([^<>]*)>)?( ; [^<>]*)?\s*")
+"""Behind the words: the target of a branch, and a remark on what is wrong with the instruction."""
 
 KEY_COLUMNS = 16
 MAX_KNOWN = 64
@@ -88,6 +88,8 @@ class Instruction:
     """Mnemonic and operands as printed."""
     branch_target: str = ""
     """``SYMBOL+0xOFFSET`` that the disassembler prints behind a branch, else empty."""
+    doubt: str = ""
+    """What is wrong where a remark stands behind the words, else empty."""
 
 
 @dataclass(frozen=True)
@@ -137,6 +139,7 @@ def _instruction(line: str, location: str) -> Instruction:
         size_bytes=4 * len(words),
         text=statement,
         branch_target=match[3] or "",
+        doubt=f"words{match[2].lower()}, to which the text does not assemble back" * bool(match[4]),
     )
 
 

@@ -9,6 +9,8 @@ In reading order:
     Who a program is: its version, and the digest of its bytes and of all libraries it loads, which
     are found by reading ELF files, never by running. What was found out is kept in a memory as long
     as no file changes.
+``round_trip``
+    Which instructions of a listing assemble back to their own words; the others get a remark.
 ``toolchain``
     The programs together: ``assemble``, ``assemble_tree``, ``link``, ``disassemble``, ``identity``.
     ``find_toolchain`` looks for them in the documented order and takes the first that assembles an

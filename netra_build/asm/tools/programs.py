@@ -90,6 +90,10 @@ class LinkFailed(BadInput):
         self.raw = raw
 
 
+class ToolCrashed(ToolchainFailed):
+    """A program was ended by a signal that it brought on itself: its input may be the reason."""
+
+
 def parse_diagnostics(raw: str) -> tuple[Diagnostic, ...]:
     """Return the report's diagnostics in order, at most ``MAX_DIAGNOSTICS``."""
     matches = islice(filter(None, map(_LINE.fullmatch, raw.split("\n"))), MAX_DIAGNOSTICS)
@@ -155,7 +159,7 @@ def run_tool(
         status = _wait(process, command[0], timeout_seconds)
         text = _text(report)
         if status < 0 and "error:" not in text:
-            raise ToolchainFailed(death(-status), location=command[0])
+            raise dead(-status, command[0])
         output.seek(0)
         return Outcome(status, output.read(MAX_OUTPUT_BYTES), text)
 
@@ -207,7 +211,14 @@ def start_worker(
     return process, ours
 
 
-def death(number: int) -> str:
+def dead(number: int, location: str, reason: str = "") -> ToolchainFailed:
+    """Return the error for a program that a signal has ended."""
+    is_from_outside = number in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+    kind = ToolchainFailed if is_from_outside else ToolCrashed
+    return kind(_death(number) + reason, location=location)
+
+
+def _death(number: int) -> str:
     """Return how a program ended by a signal."""
     if number == signal.SIGXFSZ:
         return f"wrote more than {MAX_OUTPUT_BYTES} bytes"

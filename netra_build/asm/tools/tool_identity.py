@@ -112,6 +112,7 @@ class ToolMemory:
 
     def __init__(self, memory: Memory | None = None) -> None:
         self._memory = memory
+        self.confirmed: set[tuple[str, str]] = set()  # what ``round_trip`` found to agree
 
     def recall(self, about: str, parts: ProgramParts) -> Json | None:
         """Return what is known about a program as it is now, None if nothing is."""

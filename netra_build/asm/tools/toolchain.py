@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from netra_build.asm.tools.programs import (
     first_tool_error,
     run_tool,
 )
+from netra_build.asm.tools.round_trip import confirmed
 from netra_build.asm.tools.tool_identity import (
     Memory,
     ToolMemory,
@@ -27,7 +28,7 @@ from netra_build.asm.tools.tool_identity import (
     version_of,
 )
 from netra_build.core.disk import Disk, RealDisk, relative_name, sealed_folder
-from netra_build.core.errors import BadInput, NetraError, ToolchainFailed
+from netra_build.core.errors import NetraError, ToolchainFailed
 from netra_build.core.streams import file_stamp
 
 TARGET_TRIPLE = "amdgcn-amd-amdhsa"
@@ -115,19 +116,16 @@ class Toolchain:
     def disassemble(self, hsaco: bytes, *, label: str = OBJECT_NAME) -> str:
         """Return the disassembler's text with ``label`` where it prints the file's name.
 
-        Raises ``ToolchainFailed`` when this tool chain has no disassembler, ``BadInput`` when the
-        disassembler refuses the object.
+        What does not assemble back to its words has a remark. Raises ``ToolchainFailed`` without
+        a disassembler, ``BadInput`` when the object is refused or crashes a program.
         """
         if self.disassembler is None:
             raise ToolchainFailed(
                 f"this tool chain ({self.origin}) has no disassembler",
                 hint="install LLVM's llvm-objdump (Debian: llvm-22)",
             )
-        outcome = self._disassemble(self.disassembler, hsaco)
-        if outcome.status:
-            fact = f"cannot be disassembled: {first_tool_error(outcome.report)}"
-            raise BadInput(fact, location=label)
-        text = outcome.output.decode("utf-8", "backslashreplace")
+        disassemble = partial(self._disassemble, self.disassembler, hsaco)
+        text = confirmed(disassemble, self.assemble, self.memory.confirmed, label)
         return text.replace(f"\n{OBJECT_NAME}:\t", f"\n{label}:\t", 1)
 
     def command(self, verb: str) -> str:

@@ -11,6 +11,7 @@ from operator import or_
 
 from netra_build.asm.objects.listings import Instruction
 from netra_build.checkasm.hazards.instruction_table import FAMILIES_BY_KIND
+from netra_build.core.texts import split_outside
 
 VGPR_BASE = 0
 AGPR_BASE = 256
@@ -56,6 +57,12 @@ _FILES = {
 }
 _FILE_STARTS = (AGPR_BASE, SGPR_BASE, FLAT_SCRATCH)
 _MODIFIED = re.compile(r"^(?:neg|abs|sext)\((.*)\)$")
+_CONSTANT = re.compile(
+    r"(?:neg\(|abs\(|-?\|)?-?(?:0x[0-9a-f]+|\d+(?:\.\d+)?)[)|]?|off"
+    r"|(?:lit|hwreg|sendmsg|gpr_idx|(?:vm|exp|lgkm)cnt)\(.*"
+    r"|src_(?:(?:shared|private)_(?:base|limit)|pops_exiting_wave_id)"
+)
+"""What an operand may be that names no register."""
 _NUMBERED = re.compile(r"(v|a|s|ttmp)(?:(\d{1,3})|\[(\d{1,3}):(\d{1,3})\])")
 
 
@@ -192,17 +199,6 @@ def _forms() -> dict[str, Form]:
     return forms
 
 
-def split_outside(text: str, separator: str) -> list[str]:
-    """Split at the separators that stand outside brackets and parentheses."""
-    pieces, depth, start = [], 0, 0
-    for at, character in enumerate(text):
-        depth += (character in "([") - (character in ")]")
-        if character == separator and depth == 0:
-            pieces.append(text[start:at])
-            start = at + 1
-    return [*pieces, text[start:]]
-
-
 @dataclass(frozen=True, slots=True)
 class Effects:
     """What one instruction does to registers; every mask is a set of registers.
@@ -230,6 +226,9 @@ def decode_effects(instruction: Instruction) -> Effects:
     count *= "lds_dma" not in traits
     tied = tied or ("partial" in traits and not instruction.mnemonic.endswith("_sdwa"))
     masks = tuple(map(operand_mask, operands))
+    plain = [text for text, mask in zip(operands, masks, strict=True) if not mask]
+    if not instruction.branch_target and not all(map(_CONSTANT.fullmatch, plain)):
+        form = UNKNOWN
     destinations, sources = masks[:count], masks if tied and count else masks[count:]
     reads, writes = form.reads | union(sources), form.writes | union(destinations)
     if form.kind in ("valu", "mfma", "vmem", "flat", "ds", "gws"):

@@ -120,7 +120,9 @@ class _Builder:
         if effects.kind == "jump":
             self._note("indirect-branch", "jump to a computed address is not followed", index)
             return ()
-        if effects.kind == "unknown":
+        if instruction.doubt:
+            self._note("unknown-instruction", instruction.doubt, index)
+        elif effects.kind == "unknown":
             self._note("unknown-instruction", f'unknown instruction "{instruction.text}"', index)
         if "indirect_register" in effects.traits:
             self._note("indirect-register", "registers are named at run time", index)

@@ -145,6 +145,8 @@ class Unsupported(Exception):
 
 def decode(instruction: Instruction) -> Decoded:
     """Split one disassembled instruction; ``Unsupported`` when an operand cannot be read."""
+    if instruction.doubt:
+        raise Unsupported(f"the {instruction.doubt},")
     match = _ENCODING.search(instruction.mnemonic)
     base = instruction.mnemonic[: match.start()] if match else instruction.mnemonic
     encoding = match[1] if match else ""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from netra_build.asm.source.lexer import lex
 from netra_build.asm.source.statement import Kind, Statement
-from netra_build.checkasm.hazards.effects import split_outside
+from netra_build.core.texts import split_outside
 
 WAIT_DELETE = "wait-delete"
 WAIT_WEAKEN = "wait-weaken"

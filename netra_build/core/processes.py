@@ -33,6 +33,11 @@ def status_of(process: int, *, is_killed: bool = False) -> int | None:
     return status
 
 
+def end_group(process: int) -> None:
+    """End a child process that leads a group, and all that it has started."""
+    os.killpg(process, signal.SIGKILL)
+
+
 def waited_for(process: int, seconds: float) -> bool:
     """Wait until a child process has ended, or for so long; then return True.
 

@@ -20,7 +20,9 @@ case "$1 ${2-}" in
 "-m venv")
     [ ! -e "$NOTES.fail" ] || exit 1
     mkdir -p "$4/bin" && cp "$0" "$4/bin/python" && cp "$0" "$4/bin/ruff" ;;
-"-m pip") [ ! -e "$NOTES.slow" ] || while [ -e "$NOTES.slow" ]; do :; done ;;
+"-m pip")
+    [ ! -e "$NOTES.fail-pip" ] || exit 1
+    [ ! -e "$NOTES.slow" ] || while [ -e "$NOTES.slow" ]; do :; done ;;
 esac
 [ "$1" != exit ] || exit "$2"
 [ "$1" != where ] || pwd
@@ -79,7 +81,7 @@ def tree(tmp_path: Path) -> Tree:
 def set_up_calls(tree: Tree) -> list[str]:
     pip = "-m pip install --quiet --disable-pip-version-check --no-input --no-user"
     lock = f"--require-hashes -r {tree.folder}/requirements.lock"
-    return [f"-m venv --clear {tree.folder}/.venv", f"{pip} {lock}"]
+    return [f"-m venv --clear {tree.folder}/.netra-setup/venv", f"{pip} {lock}"]
 
 
 def test_the_first_run_sets_up_and_the_second_one_does_not(tree):
@@ -214,3 +216,83 @@ def test_the_environment_does_not_reach_the_imports(tree):
         check=True,
     )
     assert done.stdout == "none none\n"
+
+
+def a_program(tree: Tree, name: str, body: str) -> None:
+    """Put a stand-in for a program of the system first on the path."""
+    path = tree.notes.parent / "bin" / name
+    path.write_text(f"#!/bin/sh\n{body}\n")
+    path.chmod(0o755)
+
+
+def test_checksums_that_cannot_be_had_leave_what_works(tree):
+    tree.run("python", "run")
+    tree.calls()
+    a_program(tree, "cksum", "exit 139")
+    assert tree.run("python", "run") == (
+        4,
+        "",
+        "netra: cannot take the checksums of netra and requirements*.lock\n"
+        "hint: make them readable, and see the limits of the shell (ulimit -a)\n",
+    )
+    assert tree.calls() == []
+    (tree.notes.parent / "bin/cksum").unlink()
+    assert tree.run("python", "run") == (0, "", "")
+    assert tree.calls() == ["run"]
+
+
+@pytest.mark.parametrize("step", ["fail", "fail-pip"])
+def test_a_failed_set_up_leaves_the_environment_that_works(tree, tmp_path, step):
+    tree.run("python", "run")
+    with (tree.folder / "requirements.lock").open("a") as stream:
+        stream.write("# changed\n")
+    before = (tree.folder / ".venv/bin/python").stat()
+    (tmp_path / f"notes.{step}").touch()
+    assert tree.run("python", "run")[0] == 4
+    assert os.path.samestat((tree.folder / ".venv/bin/python").stat(), before)
+    (tree.folder / "requirements.lock").write_bytes((ROOT / "requirements.lock").read_bytes())
+    tree.calls()
+    assert tree.run("python", "run") == (0, "", "")
+    assert tree.calls() == ["run"]
+
+
+def test_an_environment_behind_a_link_is_not_replaced(tree, tmp_path):
+    tree.run("python", "run")
+    shared = tmp_path / "shared"
+    (tree.folder / ".venv").rename(shared)
+    (tree.folder / ".venv").symlink_to(shared)
+    with (tree.folder / "requirements.lock").open("a") as stream:
+        stream.write("# changed\n")
+    before = sorted(shared.rglob("*"))
+    assert tree.run("python", "run")[0] == 0
+    assert not (tree.folder / ".venv").is_symlink()
+    assert (tree.folder / ".venv/bin/ruff").is_file()
+    assert sorted(shared.rglob("*")) == before
+    assert (tmp_path / ".netra-setup/lock").is_file()
+
+
+@pytest.mark.parametrize("forbidden", ["", "1"])
+def test_what_is_installed_in_the_system_is_said_or_forbidden(tree, tmp_path, forbidden):
+    for name in ("python3", "python3.11", "python3.12", "python3.13", "python3.14"):
+        a_program(tree, name, "exit 1")
+    a_program(tree, "id", "echo 0")
+    for name in ("apt-cache", "dpkg-deb"):
+        a_program(tree, name, "exit 1")
+    a_program(tree, "apt-get", f'echo "$*" >>"{tmp_path}/installed"; exit 1')
+    done = subprocess.run(
+        [tree.folder / "netra", "python"],
+        env=tree.environment | {"NETRA_NO_INSTALL": forbidden},
+        capture_output=True,
+        text=True,
+    )
+    said = (
+        "netra: installing python3 python3-venv in the system, to run the build "
+        "(NETRA_NO_INSTALL=1 forbids it)\nnetra: refreshing the package lists\n"
+    )
+    assert (done.returncode, done.stderr) == (
+        4,
+        ("" if forbidden else said)
+        + "netra: no usable Python; expected 3.11 or newer with venv, got none\n"
+        "hint: install python3 and python3-venv\n",
+    )
+    assert (tmp_path / "installed").exists() == (not forbidden)

@@ -332,5 +332,10 @@ def test_an_id_is_defined_once(root):
 
 def test_files_of_another_format_are_skipped(root):
     (root / "manifests/gfx950/tactics/a.json").write_text('{"format": "notes"}')
-    (root / "manifests/gfx950/tactics/b.json").write_text("{}")
+    (root / "manifests/gfx950/tactics/b.json").write_text('{"text": "no catalog"}')
     assert len(load_catalog(Library(root, RealDisk())).tactics) == 1
+
+
+def test_a_catalog_that_lost_all_it_held_is_refused(root):
+    (root / CATALOG).write_text("{}")
+    assert fault(root) == f"{CATALOG}: catalog is empty"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 import resource
 import signal
@@ -15,7 +16,7 @@ from pathlib import Path
 from typing import IO
 
 from netra_build.core.errors import BadInput, ToolchainFailed
-from netra_build.core.processes import waited_for
+from netra_build.core.processes import end_group, waited_for
 from netra_build.core.streams import scratch_stream
 
 MAX_MEMORY_BYTES = 4 * 1024**3
@@ -153,7 +154,7 @@ def run_tool(
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or "unusable path"
             raise ToolchainFailed(
-                f"cannot be started: {reason.lower()}", location=command[0], hint=INSTALL_HINT
+                f"cannot be started: {reason.lower()}", location=command[0], hint=_start_hint(error)
             ) from None
         _bound(process)
         status = _wait(process, command[0], timeout_seconds)
@@ -162,6 +163,15 @@ def run_tool(
             raise dead(-status, command[0])
         output.seek(0)
         return Outcome(status, output.read(MAX_OUTPUT_BYTES), text)
+
+
+def _start_hint(error: OSError | ValueError) -> str:
+    """Return what helps: a program that is there may lack a process, or memory for one."""
+    if getattr(error, "errno", None) in (errno.EAGAIN, errno.ENOMEM):
+        return (
+            "build with fewer jobs (-j1), or raise the limits of processes and memory (ulimit -a)"
+        )
+    return INSTALL_HINT
 
 
 def run_program(command: Sequence[str], *, folder: Path, timeout_seconds: float) -> Outcome:
@@ -201,7 +211,6 @@ def start_worker(
             stdin=theirs.fileno(),
             stdout=subprocess.DEVNULL,
             stderr=report,
-            process_group=0,
         )
     except BaseException:
         ours.close()
@@ -237,9 +246,11 @@ def _started(
     stdin: int = subprocess.DEVNULL,
     stdout: IO[bytes] | int,
     stderr: IO[bytes] | int,
-    process_group: int | None = None,
 ) -> subprocess.Popen[bytes]:
-    """Start a program in ``folder`` with a fixed environment; ``more`` is added to it."""
+    """Start a program in ``folder`` with a fixed environment; ``more`` is added to it.
+
+    It leads a process group: who ends it ends what it has started as well.
+    """
     environment = {"LC_ALL": "C", **(more or {})}
     if library_path:
         environment["LD_LIBRARY_PATH"] = ":".join(map(str, library_path))
@@ -250,7 +261,7 @@ def _started(
         stdin=stdin,
         stdout=stdout,
         stderr=stderr,
-        process_group=process_group,
+        process_group=0,
     )
 
 
@@ -281,5 +292,5 @@ def _wait(process: subprocess.Popen[bytes], program: str, timeout_seconds: float
         ) from None
     finally:
         if process.poll() is None:
-            process.kill()
+            end_group(process.pid)
             process.wait()

@@ -284,7 +284,7 @@ def _proven(toolchain: Toolchain, disk: Disk, known: ToolMemory) -> Toolchain:
         raise ToolchainFailed(
             f"cannot assemble {PROCESSOR}: {error.fact}",
             location=str(toolchain.assembler.path),
-            hint=INSTALL_HINT,
+            hint=error.hint or INSTALL_HINT,
         ) from None
     known.keep(_ASSEMBLES, parts, True)
     return toolchain

@@ -30,7 +30,7 @@ def load_catalog(library: Library, *, derive_pins: bool = False) -> Catalog:
     for name in library.json_names(f"manifests/{TARGET}/tactics"):
         document = library.read_object(name)
         if document.get("format") != FORMAT_CATALOG:
-            _refuse_other_version(document.get("format"), library.location(name))
+            _refuse_other_version(document, library.location(name))
             continue
         fields = Fields(document, library.location(name))
         defaults = _read_head(fields)
@@ -49,9 +49,11 @@ def load_catalog(library: Library, *, derive_pins: bool = False) -> Catalog:
     return Catalog(tuple(order), tuple(faults), reader.closures.source_by_name)
 
 
-def _refuse_other_version(found: Json, location: str) -> None:
-    """Refuse a catalog of another version; files of another kind are no catalogs at all."""
-    kind = FORMAT_CATALOG.rpartition("-")[0]
+def _refuse_other_version(document: dict[str, Json], location: str) -> None:
+    """Refuse an empty catalog and one of another version; other kinds are no catalogs."""
+    kind, found = FORMAT_CATALOG.rpartition("-")[0], document.get("format")
+    if not document:
+        raise BadInput("catalog is empty", location=location)
     if isinstance(found, str) and found.startswith(kind):
         raise BadInput(
             "catalog has an unknown format version",

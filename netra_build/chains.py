@@ -112,16 +112,15 @@ def _object_action(unit: Unit, index: int, hints: Mapping[str, Place]) -> Action
         return ASSEMBLE.apply(member.subject, {"flat": flat}, made, hints=hints)
     from netra_build.stages import share_object
 
-    leader = unit.leader.members[index].instance
-    inputs = {
-        "object": unit.leader.of_member(index, ".o"),
-        "flat": unit.leader.of_member(index, ".flat.s"),
-        "own": flat,
-    }
+    first = {"object": ".o", "flat": ".flat.s"}
+    inputs = {role: unit.leader.of_member(index, suffix) for role, suffix in first.items()}
+    inputs["own"] = flat
+    leader, own = unit.leader.members[index].instance, member.instance
     names: dict[str, Json] = {
         "symbols": list(leader.macro_symbols),
-        "own_symbols": list(member.instance.macro_symbols),
-        "constants": [name for name, _ in leader.constants],
+        "own_symbols": list(own.macro_symbols),
+        "constants": [name for name, _ in own.constants],
+        "values": dict({*own.constants} - {*leader.constants}),
     }
     return share_object.STAGE.apply(member.subject, inputs, made, names)
 

@@ -6,8 +6,10 @@ Sources and includes are those in the directory; its validation plan then says t
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
-from netra_build.asm.source.closure import include_closure
+from netra_build.asm.source.closure import flat_unit, include_closure
+from netra_build.asm.source.lexer import shared_text
 from netra_build.build.graph.actions import Action, Graph, Place, Root, check_graph
 from netra_build.chains import VIEWS, listing_action, read_parameters
 from netra_build.core.canonical_json import Json
@@ -16,10 +18,12 @@ from netra_build.formats.launch import read_launch
 from netra_build.inspect.validate.engine_folder import EngineFolder, stem_of
 from netra_build.plan.documents import VALIDATION_PLAN
 from netra_build.plan.instances import INCLUDES
+from netra_build.stages import share_object
 from netra_build.stages.assemble import ASSEMBLE, LINK
 from netra_build.stages.check_object import CHECK, CONFORM
 from netra_build.stages.close_includes import CLOSE
 from netra_build.stages.engine_documents import EMIT
+from netra_build.stages.instantiate import instance_constants, instance_symbols
 from netra_build.stages.read_object import LAY_OUT, READ
 
 
@@ -30,7 +34,13 @@ def in_place_graph(
 
     With ``strict`` the others are checked statically and held to our conventions.
     """
-    actions = [action for item in candidates for action in _kernel_actions(engine, item)]
+    actions: list[Action] = []
+    leaders: dict[object, _Kernel] = {}
+    texts: dict[object, bytes] = {}
+    for item in candidates:
+        kernel = _kernel(engine, item, texts)
+        leader = leaders.setdefault(kernel.text, kernel)
+        actions += _kernel_actions(kernel, leader)
     if strict:
         actions += [action for item in candidates for action in _checking_actions(item)]
     actions += [action for operation in golden for action in _golden_actions(operation)]
@@ -43,18 +53,49 @@ def in_place_graph(
     return graph
 
 
-def _kernel_actions(engine: EngineFolder, candidate: Fields) -> list[Action]:
-    """Make one code object from its source in the directory, list and read it."""
-    symbol, source = candidate.text("symbol"), candidate.text("source")
+class _Kernel(NamedTuple):
+    """One kernel of the directory: its source, and what it has in common with others."""
+
+    candidate: Fields
+    source: bytes
+    includes: tuple[str, ...]
+    text: object
+    """Equal for kernels of equal code, whatever their symbols."""
+
+    @property
+    def symbol(self) -> str:
+        return self.candidate.text("symbol")
+
+
+def _kernel(engine: EngineFolder, candidate: Fields, texts: dict[object, bytes]) -> _Kernel:
+    """Read one kernel; ``texts`` are known ones by what decides them."""
+    symbol, name = candidate.text("symbol"), candidate.text("source")
     template = candidate.text("template").removeprefix(f"{INCLUDES}/")
     closure = include_closure(
         template, lambda name: engine.read(f"{INCLUDES}/{name}"), candidate.place("template")
     )
+    source = engine.read(name)
+    symbols, constants = instance_symbols(source), instance_constants(source)
+    if not symbols:
+        return _Kernel(candidate, source, closure.names, symbol)
+    tactic = candidate.text("tactic"), template, len(symbols)
+    form = (*tactic, *constants.items())
+    if form not in texts:
+        texts[form] = shared_text(flat_unit(source, closure, name), symbols, constants)
+    return _Kernel(candidate, source, closure.names, (*tactic, *constants, texts[form]))
+
+
+def _kernel_actions(kernel: _Kernel, leader: _Kernel) -> list[Action]:
+    """Make one code object from its source in the directory, or from its leader's object."""
+    candidate, symbol, source = kernel.candidate, kernel.symbol, kernel.candidate.text("source")
+    template = candidate.text("template").removeprefix(f"{INCLUDES}/")
     unit = Place(Root.SOURCE, source)
-    includes = {name: Place(Root.SOURCE, f"{INCLUDES}/{name}") for name in closure.names}
+    includes = {name: Place(Root.SOURCE, f"{INCLUDES}/{name}") for name in kernel.includes}
     closed = {"closure": _work(symbol, ".closure.json"), "flat": _work(symbol, ".flat.s")}
     told: dict[str, Json] = {"location": source, "template": template}
     flat, made = {"flat": closed["flat"]}, {"object": _work(symbol, ".o")}
+    hints = {f"main:{source}": unit, **includes}
+    assembled = ASSEMBLE.apply(symbol, flat, made, hints=hints)
     linked = {"linked": _work(symbol, ".linked.hsaco")}
     hsaco = Place(Root.OUT, f"hsaco/{symbol}.hsaco")
     views = {role: _described(symbol, suffix) for role, suffix in VIEWS.items()}
@@ -62,12 +103,27 @@ def _kernel_actions(engine: EngineFolder, candidate: Fields) -> list[Action]:
     record = read_parameters(hsaco.name, [(symbol, threads)], [source])
     return [
         CLOSE.apply(symbol, {"unit": unit, **includes}, closed, told),
-        ASSEMBLE.apply(symbol, flat, made, hints={f"main:{source}": unit, **includes}),
+        assembled if leader is kernel else _shared(kernel, leader),
         LINK.apply(symbol, {"object 000": made["object"]}, linked),
         LAY_OUT.apply(symbol, linked, {"hsaco": hsaco}),
         READ.apply(symbol, {"hsaco": hsaco}, views, record),
         listing_action(symbol, hsaco, _described(symbol, ".dis"), hsaco.name),
     ]
+
+
+def _shared(kernel: _Kernel, leader: _Kernel) -> Action:
+    """Take the object of a kernel of equal code."""
+    first, symbol = leader.symbol, kernel.symbol
+    inputs = {"object": _work(first, ".o"), "flat": _work(first, ".flat.s")}
+    inputs["own"] = _work(symbol, ".flat.s")
+    old, own = instance_constants(leader.source), instance_constants(kernel.source)
+    names: dict[str, Json] = {
+        "symbols": list(instance_symbols(leader.source)),
+        "own_symbols": list(instance_symbols(kernel.source)),
+        "constants": list(own),
+        "values": dict(own.items() - old.items()),
+    }
+    return share_object.STAGE.apply(symbol, inputs, {"object": _work(symbol, ".o")}, names)
 
 
 def _checking_actions(candidate: Fields) -> list[Action]:

@@ -250,10 +250,8 @@ def checks_graph(
         return pipeline.checks_graph(all_units(library, locked, tactic))
     from netra_build.plan.deployment import read_units
 
-    name, _, units = read_units(library, deployment, allow_unlocked, strict=False)
-    place = f"deployments/{name}/checked/"
-    apart = [replace(unit, home=Root.WORK, prefix=place, work=place) for unit in units]
-    return pipeline.checks_graph(apart, name, strict=strict)
+    name, _, units = read_units(library, deployment, allow_unlocked, strict=False, is_apart=True)
+    return pipeline.checks_graph(units, name, strict=strict)
 
 
 def numerics_graph(

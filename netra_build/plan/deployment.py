@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
+from netra_build.build.graph.actions import Root
 from netra_build.core.canonical_json import Json
 from netra_build.core.errors import BadInput
 from netra_build.formats.build_recipe import ArtifactRecipe, MemberRecipe
@@ -17,18 +18,41 @@ from netra_build.formats.plan import KernelInstance
 from netra_build.formats.vocabulary import TARGET, WAVE_SIZE
 from netra_build.plan.fixed import constant_reasons, maturity_reasons
 from netra_build.plan.instances import close_tactic, find_tactic
-from netra_build.plan.units import PUBLISHED_SUFFIXES, Member, PublishedUnit, Unit
+from netra_build.plan.units import (
+    PUBLISHED_SUFFIXES,
+    Member,
+    PublishedUnit,
+    Unit,
+    code_leaders,
+)
 
 
 def read_units(
-    library: Library, asked: str, allow_unlocked: bool, strict: bool
+    library: Library, asked: str, allow_unlocked: bool, strict: bool, *, is_apart: bool = False
 ) -> tuple[str, Json, list[Unit]]:
-    """Return name, planned result and units of a published deployment recipe."""
+    """Return name, planned result and units of a published deployment recipe.
+
+    With ``is_apart`` all files of the units are intermediate, apart from those of its product.
+    """
     deployment = read_deployment(library.disk.read_bytes(Path(asked)), asked)
     catalog, name = load_catalog(library), Path(asked).stem
     wanted = {"allow_unlocked": allow_unlocked, "strict": strict}
     units = deployment_units(name, deployment, catalog, **wanted)
-    return name, deployment_document(deployment, units), units
+    if is_apart:
+        place = f"deployments/{name}/checked/"
+        units = [replace(unit, home=Root.WORK, prefix=place, work=place) for unit in units]
+    return name, deployment_document(deployment, units), with_leaders(units, library)
+
+
+def with_leaders(units: Sequence[Unit], library: Library) -> list[Unit]:
+    """Return the units; one kernel alone reuses the object of an earlier one of equal code."""
+    alone = [unit for unit in units if len(unit.members) == 1]
+    kernels = [unit.members[0].instance for unit in alone]
+    names = {name for kernel in kernels for name in kernel.closure_names}
+    leaders = code_leaders(kernels, {name: library.read(name) for name in names})
+    pairs = zip(alone, leaders, strict=True)
+    leader = {unit.name: alone[n] for unit, n in pairs if alone[n] is not unit}
+    return [replace(unit, leader=leader.get(unit.name)) for unit in units]
 
 
 def deployment_units(

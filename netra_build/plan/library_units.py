@@ -54,17 +54,18 @@ def engine_units(
     arguments_by_symbol = _arguments_by_symbol(plan) if recipe.is_strict else {}
     golden_required = recipe.golden == GOLDEN_REQUIRED
     leaders = code_leaders(plan.kernels, plan.include_by_name)
-    units: dict[str, Unit] = {}
-    for instance in plan.kernels:
+    units: list[Unit] = []
+    for number, instance in enumerate(plan.kernels):
         arguments = arguments_by_symbol.get(instance.symbol)
-        units[instance.symbol] = Unit(
+        unit = Unit(
             name=instance.symbol,
             members=(_member(library, instance, arguments, golden_required),),
             work=f"engines/{recipe.name}/",
             refuses_findings=recipe.is_strict or strict,
-            leader=units.get(leaders[instance.symbol]),
+            leader=units[leaders[number]] if leaders[number] < number else None,
         )
-    return list(units.values())
+        units.append(unit)
+    return units
 
 
 def tactic_units(library: Library, tactic: FixedTactic, home: Root, *, gate: bool) -> list[Unit]:

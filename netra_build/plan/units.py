@@ -195,23 +195,23 @@ class PublishedUnit(Unit):
         return self.at_home(f"{self.stem(index)}.o") if suffix == ".o" else place
 
 
-def code_leaders(kernels: Sequence[KernelInstance], sources: Mapping[str, bytes]) -> dict[str, str]:
-    """Return, by symbol, the symbol of the first kernel with the same code.
+def code_leaders(kernels: Sequence[KernelInstance], sources: Mapping[str, bytes]) -> list[int]:
+    """Return, for each kernel, the number of the first one with the same code.
 
     ``sources`` holds the library files of all closures. Only kernels of one tactic are compared
     whose contracts agree on the code object: kernargs, work-group and LDS.
     """
-    by_form: dict[tuple[object, ...], list[KernelInstance]] = {}
-    for kernel in kernels:
-        by_form.setdefault(_form(kernel), []).append(kernel)
-    leader_by_symbol: dict[str, str] = {}
-    for members in by_form.values():
-        texts = _texts(members, sources)
-        leader_by_text: dict[bytes, str] = {}
-        for kernel in members:
-            text = texts[kernel.constants]
-            leader_by_symbol[kernel.symbol] = leader_by_text.setdefault(text, kernel.symbol)
-    return leader_by_symbol
+    by_form: dict[tuple[object, ...], list[int]] = {}
+    for number, kernel in enumerate(kernels):
+        by_form.setdefault(_form(kernel), []).append(number)
+    leaders = [0] * len(kernels)
+    for numbers in by_form.values():
+        texts = _texts([kernels[number] for number in numbers], sources)
+        leader_by_text: dict[bytes, int] = {}
+        for number in numbers:
+            text = texts[kernels[number].constants]
+            leaders[number] = leader_by_text.setdefault(text, number)
+    return leaders
 
 
 def _form(kernel: KernelInstance) -> tuple[object, ...]:
@@ -245,7 +245,9 @@ def share_code(plan: EnginePlan) -> EnginePlan:
 
     Each operation keeps its own contract and launch; symbol and code object are the leader's.
     """
-    leaders = code_leaders(plan.kernels, plan.include_by_name)
+    kernels, numbers = plan.kernels, code_leaders(plan.kernels, plan.include_by_name)
+    pairs = zip(kernels, numbers, strict=True)
+    leaders = {kernel.symbol: kernels[number].symbol for kernel, number in pairs}
     operations = tuple(_led(operation, leaders) for operation in plan.operations)
     kept = tuple(kernel for kernel in plan.kernels if leaders[kernel.symbol] == kernel.symbol)
     return replace(plan, operations=operations, kernels=kept)

@@ -40,6 +40,7 @@ def instance_source(
     return "\n".join(lines).encode()
 
 
+_SET = re.compile(rb"^\t\.set ([A-Za-z_]\w*), (-?\d+)$", re.MULTILINE)
 _FORM = re.compile(
     rb"// SPDX-License-Identifier: MIT\n"
     rb"// Deterministic Netra compiler output; all choices are assembler-time constants\.\n"
@@ -56,6 +57,12 @@ def instance_symbols(data: bytes) -> tuple[str, ...]:
     """Return the macro symbols of a unit as ``instance_source`` writes it; of other text none."""
     found = _FORM.fullmatch(data)
     return tuple(found["symbols"].decode("ascii").split(", ")) if found else ()
+
+
+def instance_constants(data: bytes) -> dict[str, int]:
+    """Return the constants that a unit sets first; of other text than a unit's nothing."""
+    found = _SET.findall(data) if _FORM.fullmatch(data) else []
+    return {name.decode("ascii"): int(value) for name, value in found}
 
 
 def run(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:

@@ -14,16 +14,15 @@ def run(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
     """Return the object under the role ``object``.
 
     Inputs: ``object`` and ``flat`` of the unit that was assembled, ``own`` flat unit. Parameters:
-    ``symbols`` and ``own_symbols``, the kernel's first, and ``constants``, the names that both
-    units set. Raises ``Refused`` when the units differ.
+    ``symbols`` and ``own_symbols``, the kernel's first, ``constants``, the names that both units
+    set, and ``values``, those of ``own`` that differ. Raises ``Refused`` when the units differ.
     """
     old, new = parameters["symbols"], parameters["own_symbols"]
     names = parameters["constants"]
     if shared_text(inputs["flat"], old, names) != shared_text(inputs["own"], new, names):
         raise Refused("units say different things", location=new[0], got=old[0])
     pairs = dict(zip(old, new, strict=True))
-    kernel = {old[0]: pairs.pop(old[0])}
-    return {"object": rename_symbols(inputs["object"], kernel, old[0], pairs)}
+    return {"object": rename_symbols(inputs["object"], {}, old[0], pairs, parameters["values"])}
 
 
 STAGE = Stage("share", "SHARE", __name__, run)

@@ -7,18 +7,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from published_forms import CATALOG, DEPLOYMENT, edit, library_at
 from shared_code_library import OPERATIONS, TEMPLATE, make_library
 
 from netra_build import requests
-from netra_build.asm.objects.rewrite import strip
+from netra_build.asm.objects.rewrite import rewrite, strip
 from netra_build.asm.source.lexer import shared_text
 from netra_build.build.graph.actions import Root
 from netra_build.build.run.execution import Execution, Folders
-from netra_build.build.run.executor import run_graph
+from netra_build.build.run.executor import built_files, run_graph
+from netra_build.cli.build.validate import build_engine
+from netra_build.cli.main import main
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput, Refused
-from netra_build.formats.library import Library
+from netra_build.formats.library import Library, open_library
 from netra_build.inspect.validate.engine import verify_engine
+from netra_build.inspect.validate.engine_folder import EngineFolder
 from netra_build.stages.share_object import run as share
 
 
@@ -139,7 +143,67 @@ def test_a_constant_that_is_set_twice_is_never_dropped():
 
 def test_the_stage_refuses_units_that_say_different_things():
     inputs = {"object": b"", "flat": FLAT, "own": FLAT.replace(b"v0", b"v9")}
-    names = {"symbols": ["one"], "own_symbols": ["one"], "constants": ["A"]}
+    names = {"symbols": ["one"], "own_symbols": ["one"], "constants": ["A"], "values": {}}
     with pytest.raises(Refused) as caught:
         share(inputs, names, None)
     assert caught.value.line() == "one: units say different things"
+
+
+def direct_objects(toolchain, sources: Path, library: Path) -> dict[str, bytes]:
+    """Assemble every unit of a folder by itself, without sharing."""
+    files = library.rglob("*.inc")
+    tree = {path.relative_to(library).as_posix(): path.read_bytes() for path in files}
+    units = {path.stem: path.read_bytes() for path in sources.glob("*.s")}
+    return {n: toolchain.assemble_tree({**tree, "unit.s": u}, "unit.s") for n, u in units.items()}
+
+
+class Counting:
+    """A tool chain that counts what it assembles."""
+
+    def __init__(self, tools):
+        self.tools, self.assembled = tools, 0
+
+    def __getattr__(self, name):
+        return getattr(self.tools, name)
+
+    def assemble(self, *arguments, **named):
+        self.assembled += 1
+        return self.tools.assemble(*arguments, **named)
+
+
+def test_an_engine_directory_is_built_with_two_assemblies(toolchain, tmp_path):
+    root = make_library(tmp_path / "library").root
+    where, out = ["--library-root", str(root)], tmp_path / "engine"
+    model = ["--model", str(root / "manifests/gfx950/models/pair.json"), "--target", "gfx950"]
+    assert main(["pin", *where]) == 0
+    assert main(["compile", *model, "--profile", "one", "--output", str(out), *where]) == 0
+    tools = Counting(toolchain)
+    assert len(build_engine(EngineFolder(out, RealDisk()), lambda: tools)) == 6
+    assert tools.assembled == 2
+    for name, made in direct_objects(toolchain, out / "generated", root).items():
+        assert (out / f"hsaco/{name}.hsaco").read_bytes() == rewrite(toolchain.link([made]))
+
+
+def test_a_published_recipe_is_built_with_one_assembly_for_equal_code(toolchain, tmp_path):
+    root = library_at(tmp_path / "library")
+
+    def spare(catalog):
+        catalog["tactics"][0]["compile_definitions"]["NETRA_SPARE"] = [1, 2]
+
+    def name_twice(recipe):
+        for number, artifact in enumerate(recipe["artifacts"]):
+            artifact["members"][0]["definitions"]["NETRA_SPARE"] = 1 + number // 12
+
+    edit(root, CATALOG, spare)
+    edit(root, DEPLOYMENT, name_twice)
+    graph = requests.objects_graph(open_library(RealDisk(), root, ()), str(root / DEPLOYMENT))
+    tools = Counting(toolchain)
+    files = built_files(graph, root, tools, lambda line: None)
+    assert labels(graph).count("ASM") == tools.assembled == 12
+    assert labels(graph).count("SHARE") == 3
+    (tmp_path / "units").mkdir()
+    for name in graph.products(Root.OUT):
+        if name.startswith("generated/"):
+            (tmp_path / "units" / Path(name).name).write_bytes(files[name])
+    found = direct_objects(toolchain, tmp_path / "units", root)
+    assert {name: files[f"{name}.o"] for name in found} == found

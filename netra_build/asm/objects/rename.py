@@ -28,18 +28,22 @@ from netra_build.asm.objects.rewrite import tail_merged, with_names, written
 from netra_build.core.canonical_json import Json
 from netra_build.core.errors import BadInput
 
+VALUE_OFFSET = 8
+"""Place of the value in an entry of the symbol table."""
+
 
 def rename_symbols(
     data: bytes,
     new_by_old: Mapping[str, str],
     location: str = "object",
     further: Mapping[str, str] | None = None,
+    values: Mapping[str, int] | None = None,
 ) -> bytes:
     """Return a relocatable object with kernels renamed: symbol, descriptor symbol and metadata.
 
     ``new_by_old`` maps kernel symbols; each must be there, and no new name may be taken.
-    ``further`` maps other symbols, which the assembler may have dropped. Raises ``BadInput`` for
-    that and for objects that the assembler would have laid out otherwise.
+    ``further`` maps symbols that the object may not have, and ``values`` are those of constants.
+    Raises ``BadInput`` for that and for objects that the assembler would have laid out otherwise.
     """
     elf = read_elf(data, location)
     if elf.header.machine != AMDGPU_MACHINE or elf.header.kind != ET_REL or elf.segments:
@@ -50,15 +54,16 @@ def rename_symbols(
     symbols = contents[table_index]
     before = symbol_names(symbols, contents.get(strings_index, b""), location)
     there = {old: new for old, new in (further or {}).items() if old in before}
-    names = _renamed_symbols(before, {**new_by_old, **there}, location)
+    renamed = {**new_by_old, **there}
+    names = _renamed_symbols(before, renamed, location)
     strings, places = tail_merged(
         [s.text for s in elf.sections if s.text] + [name for name in names if name]
     )
     contents[strings_index] = strings
-    contents[table_index] = with_names(symbols, names, places)
+    contents[table_index] = _valued(with_names(symbols, names, places), names, values or {})
     for index, section in enumerate(elf.sections):
         if section.kind == SHT_NOTE:
-            contents[index] = _renamed_notes(contents[index], new_by_old, location)
+            contents[index] = _renamed_notes(contents[index], renamed, location)
     sections = [
         s if s.kind == SHT_NULL else s._replace(name=places[s.text] if s.text else 0)
         for s in elf.sections
@@ -91,6 +96,16 @@ def _renamed_symbols(before: list[str], new_by_old: Mapping[str, str], location:
         name = taken[0] if taken else "more than one"
         raise BadInput(f'new symbol name is taken: "{name}"', location=location)
     return after
+
+
+def _valued(symbols: bytes, names: list[str], values: Mapping[str, int]) -> bytes:
+    """Return the symbol table with other values of constants, which are absolute symbols."""
+    table = bytearray(symbols)
+    for index, name in enumerate(names):
+        if name in values:
+            place = index * SYMBOL_BYTES + VALUE_OFFSET
+            struct.pack_into("<Q", table, place, values[name] % 2**64)
+    return bytes(table)
 
 
 def _renamed_notes(section: bytes, new_by_old: Mapping[str, str], location: str) -> bytes:

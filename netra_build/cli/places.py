@@ -73,6 +73,7 @@ def toolchain_at(explicit: str | None, input_trace: InputTrace | None = None) ->
 
 
 def _programs(explicit: str | None, seen: InputTrace) -> Toolchain:
+    from netra_build.asm.tools.bounds import tool_bounds
     from netra_build.asm.tools.toolchain import find_toolchain
 
     rocm = seen.variable(os.environ, "ROCM_PATH")
@@ -82,6 +83,7 @@ def _programs(explicit: str | None, seen: InputTrace) -> Toolchain:
         local=TOOLCHAINS,
         path=seen.variable(os.environ, "PATH"),
         disk=RecordingDisk(seen),
+        bounds=tool_bounds(os.environ),
     )
 
 

@@ -11,6 +11,7 @@ In reading order:
 ``folders``          folders as mappings of names to bytes; folders replaced atomically
 ``streams``          files too large to hold, and scratch space
 ``processes``        waiting for child processes; a pause of the garbage collector
+``variables``        numbers in variables
 ``texts``            tables for terminals; templates from files beside the modules that use them
 ``terminal``         one line of a terminal that is drawn again and again
 

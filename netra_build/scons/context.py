@@ -11,6 +11,7 @@ from typing import Any
 import SCons.Action
 
 from netra_build.asm.native.session import NativeToolchain, with_native_part
+from netra_build.asm.tools.bounds import tool_bounds
 from netra_build.asm.tools.toolchain import find_toolchain
 from netra_build.build.cache.store import Store, open_store
 from netra_build.build.digests.action_digest import TOOLCHAINS
@@ -174,6 +175,7 @@ class BuildContext:
                 path=path,
                 disk=disk,
                 memory=store,
+                bounds=tool_bounds(env),
             )
             note_folder(seen, absolute(local / "native"))
             self.tool_identity = programs.identity(disk)

@@ -11,6 +11,7 @@ import SCons.Node
 import SCons.Node.Alias
 import SCons.Script
 
+from netra_build.asm.tools.bounds import BYTES, SECONDS
 from netra_build.build.cache.store import store_place
 from netra_build.build.freshness.finished import trust_noted
 from netra_build.build.record.reasons import Ending
@@ -43,6 +44,7 @@ def declare(env: Any, check: UpToDateCheck) -> int | None:
         context.verify = flag(values, "verify")
         env["NETRA_VERBOSE"] = flag(values, "verbose")
         env["NETRA_ROCM_PATH"] = context.input_trace.variable(check.environment, "ROCM_PATH")
+        env.Replace(**{name: check.environment.get(name, "") for name in (SECONDS, BYTES)})
         env["NETRA_TOOLCHAIN"] = values.get("toolchain", "")
         place = store_place(values.get("store", ""), check.environment)
         if place is not None:

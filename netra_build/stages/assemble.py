@@ -6,7 +6,7 @@ disassemble lists instructions with the file named as in the product.
 
 from __future__ import annotations
 
-from netra_build.asm.tools.programs import AssemblyFailed
+from netra_build.asm.tools.programs import AssemblyFailed, shown_report
 from netra_build.asm.tools.toolchain import Toolchain
 from netra_build.build.graph.actions import Inputs, Outputs, Parameters, Stage
 from netra_build.core.errors import NetraError
@@ -30,7 +30,7 @@ def explain(error: NetraError, hints: Inputs, tools: Toolchain) -> NetraError:
     try:
         tools.assemble_tree(files, main.removeprefix(MAIN))
     except AssemblyFailed as raw:
-        raw.detail = raw.raw.rstrip()
+        raw.detail = shown_report(raw.raw)
         return raw
     except NetraError as other:
         return other

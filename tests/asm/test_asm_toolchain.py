@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from netra_build.asm.tools.bounds import Bounds
 from netra_build.asm.tools.programs import (
     INSTALL_HINT,
     AssemblyFailed,
@@ -189,7 +190,10 @@ def test_the_disassembler_refuses_rubbish_and_hides_its_file(toolchain):
     ("body", "fact"),
     [
         (f"kill -{signal.SIGSEGV.value} $$", "was ended by signal SIGSEGV"),
-        ("exec tail -f /dev/null", "did not finish within 0.5 seconds"),
+        (
+            "exec tail -f /dev/null",
+            "did not finish within 0.5 seconds\nhint: NETRA_TOOL_SECONDS allows more",
+        ),
         (
             "exec head -c 400000000 /dev/zero",
             "wrote more than 268435456 bytes",
@@ -198,9 +202,9 @@ def test_the_disassembler_refuses_rubbish_and_hides_its_file(toolchain):
 )
 def test_a_program_that_misbehaves_is_the_tool_chain_s_fault(toolchain, tmp_path, body, fact):
     broken = script(tmp_path / "llvm-mc", body)
-    hurried = replace(toolchain, assembler=Program("llvm-mc", broken), timeout_seconds=0.5)
+    hurried = replace(toolchain, assembler=Program("llvm-mc", broken), bounds=Bounds(0.5))
     if "head" in body:
-        hurried = replace(hurried, timeout_seconds=60.0)
+        hurried = replace(hurried, bounds=Bounds(60.0))
     error = fault(ToolchainFailed, hurried.assemble, GOOD)
     assert str(error) == f"{broken}: {fact}"
     assert error.status == 4

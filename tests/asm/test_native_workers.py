@@ -18,6 +18,7 @@ import pytest
 from netra_build.asm.native import workers
 from netra_build.asm.native.session import NativeLibrary, with_native_part
 from netra_build.asm.tools import programs
+from netra_build.asm.tools.bounds import Bounds
 from netra_build.asm.tools.programs import AssemblyFailed, LinkFailed, Program
 from netra_build.core.errors import BadInput, ToolchainFailed
 
@@ -26,7 +27,10 @@ GOOD = b"\ts_endpgm\n"
 FATAL = b"\t.size a, b\na:\n"
 ENDLESS_TREE = {"unit.s": b'\t.include "a.inc"\n', "a.inc": b'\t.include "a.inc"\n'}
 HUGE_OUTPUT = b"\t.zero 0x20000000\n"
-HUGE_MEMORY = b"\t.rept 400000000\n\t.long 1\n\t.endr\n"
+HUGE_MEMORY = b"\ts_nop 0\n\t.p2align 31\n\ts_nop 0\n"
+TWICE = b"\t.macro M n\n\t.if \\n\n\tM \\n-1\n\tM \\n-1\n\t.endif\n\t.endm\n\tM 40\n"
+NESTED = b"\t.rept 100000\n\t.rept 100000\n\ts_nop 0\n\t.endr\n\t.endr\n"
+ENDLESS = (TWICE, NESTED)
 
 
 SLOW_TO_LOAD = ("collections", "enum", "re", "runpy", "signal", "socket", "typing")
@@ -92,9 +96,10 @@ def test_an_error_before_the_fatal_one_is_the_sources(toolchain, native):
 
 
 def test_a_hang_costs_one_message_and_the_worker(make_native):
-    native = make_native(timeout_seconds=1.0)
+    native = make_native(bounds=Bounds(1.0))
     assert failure(native.assemble_tree, ENDLESS_TREE, "unit.s") == (
-        "in-process assembler: did not finish within 1 seconds"
+        "in-process assembler: did not finish within 1 seconds\n"
+        "hint: NETRA_TOOL_SECONDS allows more"
     )
     assert pids_of(native) == []
     assert native.assemble(GOOD)
@@ -107,13 +112,30 @@ def test_too_much_output_is_what_it_is_for_the_program(toolchain, native):
     assert native.assemble(GOOD)
 
 
-def test_too_much_memory_costs_one_message_and_the_worker(make_native, monkeypatch):
-    monkeypatch.setattr(workers, "MAX_MEMORY_BYTES", 700 * 1024**2)
-    native = make_native()
-    assert failure(native.assemble, HUGE_MEMORY) == (
-        "in-process assembler: was ended by signal SIGABRT: out of memory"
-    )
+def test_too_much_memory_costs_one_message_and_the_worker(toolchain, native):
+    words = "needs more than 1073741824 bytes of memory\nhint: NETRA_TOOL_BYTES allows more"
+    assert failure(native.assemble, HUGE_MEMORY) == f"in-process assembler: {words}"
+    assert failure(toolchain.assemble, HUGE_MEMORY) == f"{toolchain.assembler.path}: {words}"
     assert native.assemble(GOOD)
+
+
+@pytest.mark.parametrize("unit", ENDLESS)
+def test_what_expands_without_end_is_ended(unit, toolchain, make_native):
+    bounds = Bounds(0.5)
+    words = "did not finish within 0.5 seconds\nhint: NETRA_TOOL_SECONDS allows more"
+    hurried = replace(toolchain, bounds=bounds)
+    assert failure(hurried.assemble, unit) == f"{toolchain.assembler.path}: {words}"
+    native = make_native(bounds=bounds)
+    assert failure(native.assemble, unit) == f"in-process assembler: {words}"
+
+
+def test_an_error_behind_many_warnings_is_the_one_that_is_told(toolchain, native):
+    unit = b'\t.rept 20000\n\t.warning "early"\n\t.endr\n\t.error "late"\n'
+    for tools in (toolchain, native):
+        with pytest.raises(AssemblyFailed) as caught:
+            tools.assemble(unit)
+        assert str(caught.value) == "unit.s:4:2: late"
+        assert caught.value.raw.startswith("unit.s:4:2: error: late\n")
 
 
 def test_a_crash_of_the_linker_or_the_disassembler_names_it(native, monkeypatch):
@@ -143,7 +165,7 @@ def test_a_worker_killed_at_rest_is_replaced_silently(native):
 
 
 def test_a_worker_killed_at_work_costs_one_message(make_native):
-    native = make_native(timeout_seconds=30.0)
+    native = make_native(bounds=Bounds(30.0))
     native.assemble(GOOD)
     (pid,) = pids_of(native)
     killer = threading.Timer(0.3, os.kill, (pid, signal.SIGKILL))

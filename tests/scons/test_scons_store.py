@@ -309,6 +309,12 @@ def test_a_bound_that_is_none_is_refused(stored: Stored) -> None:
         "netra: store: NETRA_STORE_BYTES is not usable; "
         "expected 1048576 to 1125899906842624 bytes, got much\n"
     )
+    done = stored.project.scons(*DECODE, "store=0", NETRA_TOOL_SECONDS="more")
+    assert done.status == 2
+    assert done.errors == (
+        "netra: tool chain: NETRA_TOOL_SECONDS is not usable; "
+        "expected 1 to 86400 seconds, got more\n"
+    )
 
 
 def test_rebuild_uses_no_store(stored: Stored, tmp_path: Path, expected: dict[str, str]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from netra_build.build.graph.actions import (
 from netra_build.build.run.execution import Execution, Folders
 from netra_build.build.run.executor import run_action, run_graph
 from netra_build.core.disk import RealDisk
-from netra_build.core.errors import NetraError, Refused
+from netra_build.core.errors import BadInput, NetraError, Refused, ToolchainFailed
 
 SOURCE = Place(Root.SOURCE, "in.txt")
 PRODUCT = Place(Root.OUT, "product")
@@ -194,3 +194,29 @@ def test_a_build_goes_on_without_a_store_that_takes_nothing(tmp_path: Path, stor
     run_graph(execution(tmp_path, tools), store)
     assert sorted(contents(tmp_path)) == ["product", "seal.json"]
     assert kept(store) == 0
+
+
+@pytest.mark.parametrize(
+    ("raised", "calls", "message"),
+    [
+        (BadInput("bad line", location="in.txt"), ["run", "explain"], "it: explained"),
+        (ToolchainFailed("did not finish", location="tool"), ["run"], "it: tool: did not finish"),
+    ],
+)
+def test_only_what_a_source_is_refused_for_is_explained_by_another_run(
+    raised: NetraError, calls: list[str], message: str, tmp_path: Path
+) -> None:
+    def run(inputs: Inputs, parameters: Parameters, tools: Tools) -> Outputs:
+        tools.calls.append("run")
+        raise raised
+
+    def explain(error: NetraError, hints: Inputs, tools: Tools) -> NetraError:
+        tools.calls.append("explain")
+        return BadInput("explained")
+
+    stage = Stage("run", "RUN", MODULE, run, uses_tools=True, explain=explain)
+    action = replace(MAKE, stage=stage, parameters=(), hints=(("main:in.txt", SOURCE),))
+    tools = Tools()
+    with pytest.raises(NetraError) as caught:
+        run_action(action, execution(tmp_path, tools))
+    assert (str(caught.value), tools.calls) == (message, calls)

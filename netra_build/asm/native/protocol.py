@@ -6,6 +6,7 @@ little-endian. This module imports little of the standard library: a worker star
 
 from __future__ import annotations
 
+import posix
 import struct
 import time
 
@@ -18,6 +19,7 @@ MAX_PARTS = 65536
 MAX_FRAME_BYTES = 1024**3
 DONE, REFUSED, DECLINED = 0, 1, 2
 """How a call ended, as the C ABI numbers it."""
+ERROR = b": error: "
 
 
 def send(channel: Channel, parts: Sequence[bytes], deadline: float | None = None) -> None:
@@ -64,3 +66,18 @@ def _wait_until(channel: Channel, deadline: float | None) -> None:
     if deadline is not None:
         # Zero would mean "do not wait at all", and fail otherwise than a timeout does.
         channel.settimeout(max(deadline - time.monotonic(), 0.001))
+
+
+def report_in(handle: int, most: int) -> bytes:
+    """Return what a tool reported to a file, of a longer one so much from its first error on."""
+    size = posix.fstat(handle).st_size
+    if size <= most:
+        return posix.pread(handle, size, 0)
+    start = 0
+    for at in range(0, size, most):
+        found = posix.pread(handle, most + len(ERROR), at).find(ERROR)
+        if found >= 0:
+            before = posix.pread(handle, min(at + found, most), max(at + found - most, 0))
+            start = at + found - len(before) + before.rfind(b"\n") + 1
+            break
+    return posix.pread(handle, most, start)

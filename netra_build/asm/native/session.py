@@ -21,6 +21,7 @@ from netra_build.asm.native.workers import (
     WorkerPool,
     WorkerUnusable,
 )
+from netra_build.asm.tools.bounds import Bounds
 from netra_build.asm.tools.programs import Outcome, Program, dead
 from netra_build.asm.tools.tool_identity import loaded_libraries
 from netra_build.asm.tools.toolchain import (
@@ -182,7 +183,7 @@ class NativePart:
                 self.absence = "no native library was built for this tool chain"
                 return
             places = library.path, library.llvm_path, programs.library_path
-            self._pool = WorkerPool(Launch(*places, programs.timeout_seconds), self._workers)
+            self._pool = WorkerPool(Launch(*places, programs.bounds), self._workers)
 
     def _find(self, programs: Toolchain) -> WorkerPool | None:
         with self._lock:
@@ -248,12 +249,9 @@ class NativeToolchain(Toolchain):
         try:
             answer = self.native.ask(self, parts)
         except WorkerHung:
-            raise ToolchainFailed(
-                f"did not finish within {self.timeout_seconds:g} seconds",
-                location=f"in-process {tool}",
-            ) from None
+            raise self.bounds.too_slow(f"in-process {tool}") from None
         except WorkerEnded as ended:
-            return _refused_at_the_end(tool, ended)
+            return _refused_at_the_end(tool, ended, self.bounds)
         return None if answer is None or answer.status == DECLINED else answer
 
 
@@ -268,7 +266,7 @@ def with_native_part(
     return NativeToolchain(**values, native=NativePart(folder, workers))
 
 
-def _refused_at_the_end(tool: str, ended: WorkerEnded) -> Outcome:
+def _refused_at_the_end(tool: str, ended: WorkerEnded, bounds: Bounds) -> Outcome:
     """Return the refusal of a tool that ended its process after it; raise for every other end."""
     location = f"in-process {tool}"
     if "error:" in ended.report:
@@ -277,4 +275,5 @@ def _refused_at_the_end(tool: str, ended: WorkerEnded) -> Outcome:
         raise ToolchainFailed(f"ended with exit code {ended.code}", location=location)
     lines = ended.report.split("\n")
     reasons = [f": {line.removeprefix(FATAL)}" for line in lines if line.startswith(FATAL)]
-    raise dead(-ended.code, location, "".join(reasons[:1]))
+    exceeded = bounds.exceeded(ended.report, location)
+    raise exceeded or dead(-ended.code, location, "".join(reasons[:1]))

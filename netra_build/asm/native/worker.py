@@ -14,7 +14,7 @@ import posix
 import resource
 from ctypes import POINTER, Structure, c_char_p, c_int, c_size_t
 
-from netra_build.asm.native.protocol import DECLINED, DONE, receive, send
+from netra_build.asm.native.protocol import DECLINED, DONE, receive, report_in, send
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ class Library:
 
     def report(self) -> bytes:
         """Return what the last call reported."""
-        return _content(REPORT, MAX_REPORT_BYTES)
+        return report_in(REPORT, MAX_REPORT_BYTES)
 
     def leave_folder(self) -> None:
         """Remove the working folder if nothing of others lies there."""
@@ -104,7 +104,8 @@ class Library:
     def _produce(self, call: Callable[[], int]) -> Answer:
         _empty(REPORT)
         status = call()
-        data = _content(self._output, -1) if status == DONE else b""
+        size = posix.fstat(self._output).st_size
+        data = posix.pread(self._output, size, 0) if status == DONE else b""
         _empty(self._output)
         return status, data
 
@@ -133,11 +134,6 @@ class Library:
 def _empty(handle: int) -> None:
     posix.ftruncate(handle, 0)
     posix.lseek(handle, 0, 0)
-
-
-def _content(handle: int, most: int) -> bytes:
-    size = posix.fstat(handle).st_size
-    return posix.pread(handle, size if most < 0 else min(size, most), 0)
 
 
 def serve(channel: _socket.socket, library: Library, timeout_seconds: int) -> None:

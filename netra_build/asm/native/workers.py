@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from netra_build.asm.native.protocol import receive, send
+from netra_build.asm.tools.bounds import Bounds
 from netra_build.asm.tools.programs import (
-    MAX_MEMORY_BYTES,
     MAX_OUTPUT_BYTES,
     MAX_REPORT_BYTES,
     Outcome,
@@ -31,16 +31,16 @@ MAX_REQUESTS = 20000
 
 @dataclass(frozen=True)
 class Launch:
-    """What a worker is started with: libraries, where shared ones are, and seconds of a request."""
+    """What a worker is started with: libraries, where shared ones are, and bounds of a request."""
 
     library: Path
     llvm_library: Path
     library_path: tuple[Path, ...]
-    timeout_seconds: float
+    bounds: Bounds
 
     def arguments(self) -> list[str]:
         """Return the command line of the worker module."""
-        bounds = (int(self.timeout_seconds), MAX_MEMORY_BYTES, MAX_OUTPUT_BYTES)
+        bounds = (int(self.bounds.seconds), self.bounds.memory_bytes, MAX_OUTPUT_BYTES)
         return [str(self.llvm_library), str(self.library), *map(str, bounds)]
 
 
@@ -67,7 +67,7 @@ class Worker:
     def __init__(self, launch: Launch) -> None:
         """Start the process and wait for its greeting; ``WorkerUnusable`` when that fails."""
         self._resources = ExitStack()
-        self._timeout_seconds = launch.timeout_seconds
+        self._timeout_seconds = launch.bounds.seconds
         self._answered = 0
         try:
             self._report = self._resources.enter_context(scratch_stream())

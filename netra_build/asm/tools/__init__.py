@@ -2,6 +2,8 @@
 
 In reading order:
 
+``bounds``
+    The time and the memory that one run may take, and what is said of one that takes more.
 ``programs``
     How a program is run: in a folder of its own, with a fixed environment, bounded in time, memory
     and output; and what assemblers and linkers report. The only module that starts any process.

@@ -15,11 +15,12 @@ from itertools import islice
 from pathlib import Path
 from typing import IO
 
+from netra_build.asm.native.protocol import report_in
+from netra_build.asm.tools.bounds import Bounds
 from netra_build.core.errors import BadInput, ToolchainFailed
 from netra_build.core.processes import end_group, waited_for
 from netra_build.core.streams import scratch_stream
 
-MAX_MEMORY_BYTES = 4 * 1024**3
 MAX_OUTPUT_BYTES = 256 * 1024**2
 MAX_REPORT_BYTES = 1024**2
 INSTALL_HINT = (
@@ -36,6 +37,7 @@ PACKAGE_PARENT = Path(__file__).parent.parent.parent.parent
 """The folder that holds the package; a worker searches it and no ``site-packages``."""
 
 MAX_DIAGNOSTICS = 1000
+MAX_SHOWN_LINES = 100
 INSTANTIATION = "<instantiation>"
 """The file name that the assembler gives to text made by a macro."""
 
@@ -126,6 +128,16 @@ def assembly_failure(raw: str, location: str) -> AssemblyFailed:
     return AssemblyFailed(error.text, location=where, diagnostics=diagnostics, raw=raw)
 
 
+def shown_report(raw: str) -> str:
+    """Return a report for people: a long one from its first error on, and cut off."""
+    lines = raw.rstrip().split("\n")
+    if len(lines) <= MAX_SHOWN_LINES:
+        return "\n".join(lines)
+    start = next((i for i, line in enumerate(lines) if ": error: " in line), 0)
+    shown = lines[start : start + MAX_SHOWN_LINES]
+    return "\n".join([*shown, f"... and {len(lines) - len(shown)} more lines"])
+
+
 def first_tool_error(raw: str) -> str:
     """Return the first error that a tool reports without a file, or its first line."""
     lines = [line.strip() for line in raw.split("\n") if line.strip()]
@@ -140,7 +152,7 @@ def run_tool(
     arguments: Sequence[str],
     folder: Path,
     library_path: Sequence[Path],
-    timeout_seconds: float,
+    bounds: Bounds,
 ) -> Outcome:
     """Run a program of a tool chain in ``folder`` with bounded time, memory and output.
 
@@ -156,11 +168,11 @@ def run_tool(
             raise ToolchainFailed(
                 f"cannot be started: {reason.lower()}", location=command[0], hint=_start_hint(error)
             ) from None
-        _bound(process)
-        status = _wait(process, command[0], timeout_seconds)
+        _bound(process, bounds.memory_bytes)
+        status = _wait(process, command[0], bounds)
         text = _text(report)
         if status < 0 and "error:" not in text:
-            raise dead(-status, command[0])
+            raise bounds.exceeded(text, command[0]) or dead(-status, command[0])
         output.seek(0)
         return Outcome(status, output.read(MAX_OUTPUT_BYTES), text)
 
@@ -185,7 +197,7 @@ def run_program(command: Sequence[str], *, folder: Path, timeout_seconds: float)
             process = _started(command, folder, (), more, stdout=output, stderr=subprocess.STDOUT)
         except (OSError, ValueError):
             raise ToolchainFailed("cannot be started", location=command[0]) from None
-        status = _wait(process, command[0], timeout_seconds)
+        status = _wait(process, command[0], Bounds(timeout_seconds, is_fixed=True))
         return Outcome(status, b"", _text(output))
 
 
@@ -266,14 +278,13 @@ def _started(
 
 
 def _text(stream: IO[bytes]) -> str:
-    stream.seek(0)
-    return stream.read(MAX_REPORT_BYTES).decode("utf-8", "backslashreplace")
+    return report_in(stream.fileno(), MAX_REPORT_BYTES).decode("utf-8", "backslashreplace")
 
 
-def _bound(process: subprocess.Popen[bytes]) -> None:
+def _bound(process: subprocess.Popen[bytes], memory_bytes: int) -> None:
     """Limit a started process from outside; one that has already ended needs no limit."""
     for kind, most in (
-        (resource.RLIMIT_AS, MAX_MEMORY_BYTES),
+        (resource.RLIMIT_AS, memory_bytes),
         (resource.RLIMIT_FSIZE, MAX_OUTPUT_BYTES),
         (resource.RLIMIT_CORE, 0),
     ):
@@ -283,13 +294,12 @@ def _bound(process: subprocess.Popen[bytes]) -> None:
             return
 
 
-def _wait(process: subprocess.Popen[bytes], program: str, timeout_seconds: float) -> int:
+def _wait(process: subprocess.Popen[bytes], program: str, bounds: Bounds) -> int:
+    seconds = bounds.seconds
     try:
-        return process.wait(0 if waited_for(process.pid, timeout_seconds) else timeout_seconds)
+        return process.wait(0 if waited_for(process.pid, seconds) else seconds)
     except subprocess.TimeoutExpired:
-        raise ToolchainFailed(
-            f"did not finish within {timeout_seconds:g} seconds", location=program
-        ) from None
+        raise bounds.too_slow(program) from None
     finally:
         if process.poll() is None:
             end_group(process.pid)

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple, Protocol
 
 from netra_build.asm.objects.elf import HEADER_BYTES, MAGIC, SEGMENT_BYTES, ElfHeader, segments_in
+from netra_build.asm.tools.bounds import OF_VERSIONS
 from netra_build.asm.tools.programs import Program, run_tool
 from netra_build.core.canonical_json import Json, stable_hash
 from netra_build.core.digests import blake3_hex
@@ -35,7 +36,6 @@ from netra_build.core.streams import (
     remember_digest,
 )
 
-VERSION_SECONDS = 60.0
 NOT_FOUND = "not found"
 """Stands for the digest of a library that was not found."""
 
@@ -165,8 +165,8 @@ def identity_of(
 @lru_cache(maxsize=64)
 def version_of(program: Program, stamp: FileStamp, library_path: tuple[Path, ...]) -> str:
     """Return the version a program states; the stamp makes a replaced program be asked again."""
-    with sealed_folder() as folder:
-        outcome = run_tool(program, ["--version"], folder, library_path, VERSION_SECONDS)
+    with sealed_folder() as home:
+        outcome = run_tool(program, ["--version"], home, library_path, OF_VERSIONS)
     match = re.search(rb"(?:version|LLD) (\d+(?:\.\d+)*)", outcome.output)
     if outcome.status or match is None:
         raise ToolchainFailed("does not state its version", location=stamp[0])

@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from netra_build.asm.objects.elf import MAGIC, is_whole
+from netra_build.asm.tools.bounds import USUAL, Bounds
 from netra_build.asm.tools.programs import (
     INSTALL_HINT,
     LinkFailed,
@@ -33,7 +34,6 @@ from netra_build.core.streams import file_stamp
 
 TARGET_TRIPLE = "amdgcn-amd-amdhsa"
 PROCESSOR = "gfx950"
-TIMEOUT_SECONDS = 60.0
 LLVM_VERSIONS = range(40, 19, -1)  # newest first; older ones do not know gfx950
 
 OBJECT_NAME = "object.hsaco"
@@ -55,7 +55,7 @@ class Toolchain:
     disassembler: Program | None = None
     library_path: tuple[Path, ...] = ()
     """Folders that only these programs search for shared libraries."""
-    timeout_seconds: float = TIMEOUT_SECONDS
+    bounds: Bounds = USUAL
     disk: Disk = field(default_factory=RealDisk, compare=False, repr=False)
     memory: ToolMemory = field(default_factory=ToolMemory, compare=False, repr=False)
 
@@ -164,7 +164,7 @@ class Toolchain:
         with sealed_folder() as folder:
             for name, data in files.items():
                 self.disk.write_bytes(folder / name, data)
-            outcome = run_tool(program, arguments, folder, self.library_path, self.timeout_seconds)
+            outcome = run_tool(program, arguments, folder, self.library_path, self.bounds)
             if outcome.status or not made:
                 return outcome
             data = self.disk.read_bytes(folder / made) if self.disk.is_file(folder / made) else b""
@@ -185,6 +185,7 @@ def find_toolchain(
     wheel: bool = True,
     disk: Disk | None = None,
     memory: Memory | None = None,
+    bounds: Bounds = USUAL,
 ) -> Toolchain:
     """Return the first usable tool chain in the documented order.
 
@@ -194,7 +195,7 @@ def find_toolchain(
     ``wheel``). Raises ``ToolchainFailed`` with what to install when none assembles gfx950. What
     was found out about these very files is taken from ``memory``.
     """
-    disk, known = disk or RealDisk(), ToolMemory(memory)
+    disk, given = disk or RealDisk(), (ToolMemory(memory), bounds)
     candidates = _candidates(rocm_path, local, path if system else None)
     if explicit is not None:
         home = explicit.absolute()  # programs run in folders of their own
@@ -204,12 +205,12 @@ def find_toolchain(
         found = _toolchain_in(folders, origin, library_path, disk)
         if found is not None:
             try:
-                return _proven(found, disk, known)
+                return _proven(found, disk, given)
             except ToolchainFailed as error:
                 refused = refused or error
     found = _wheel_toolchain(disk) if wheel and explicit is None else None
     if found is not None:
-        return _proven(found, disk, known)
+        return _proven(found, disk, given)
     raise refused or _nothing_found(explicit)
 
 
@@ -272,11 +273,11 @@ def _program(names: Sequence[str], folders: Sequence[Path], disk: Disk) -> Progr
     return next((Program(name, path) for name, path in places if disk.is_file(path)), None)
 
 
-def _proven(toolchain: Toolchain, disk: Disk, known: ToolMemory) -> Toolchain:
+def _proven(toolchain: Toolchain, disk: Disk, given: tuple[ToolMemory, Bounds]) -> Toolchain:
     """Return the tool chain after it assembled one gfx950 instruction; refuse it otherwise."""
-    toolchain = replace(toolchain, memory=known)
+    toolchain = replace(toolchain, memory=given[0], bounds=given[1])
     parts = program_parts(toolchain.assembler.path, toolchain.library_path, disk)
-    if known.recall(_ASSEMBLES, parts):
+    if toolchain.memory.recall(_ASSEMBLES, parts):
         return toolchain
     try:
         toolchain.assemble(_PROBE)
@@ -286,7 +287,7 @@ def _proven(toolchain: Toolchain, disk: Disk, known: ToolMemory) -> Toolchain:
             location=str(toolchain.assembler.path),
             hint=error.hint or INSTALL_HINT,
         ) from None
-    known.keep(_ASSEMBLES, parts, True)
+    toolchain.memory.keep(_ASSEMBLES, parts, True)
     return toolchain
 
 

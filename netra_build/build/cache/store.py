@@ -24,7 +24,7 @@ from netra_build.build.cache.ledger import Ledger
 from netra_build.core.canonical_json import Json, plain_text
 from netra_build.core.digests import DIGEST, blake3_hex
 from netra_build.core.disk import MAX_FILE_BYTES
-from netra_build.core.errors import BadInput
+from netra_build.core.variables import number_in
 
 DEFAULT_MAX_BYTES = 2 * 1024 * 1024 * 1024
 LEAST_BYTES, MOST_BYTES = 1024 * 1024, 2**50
@@ -234,7 +234,11 @@ def store_place(asked: str, environment: Mapping[str, str]) -> StorePlace | None
     if asked == NO_STORE:
         return None
     root = Path(asked).absolute() if asked else _home(environment)
-    return None if root is None else StorePlace(root, _bound(environment))
+    if root is None:
+        return None
+    usual, limits = DEFAULT_MAX_BYTES, (LEAST_BYTES, MOST_BYTES)
+    most = number_in(environment, "NETRA_STORE_BYTES", usual, *limits, "bytes", "store")
+    return StorePlace(root, most)
 
 
 def _home(environment: Mapping[str, str]) -> Path | None:
@@ -242,21 +246,6 @@ def _home(environment: Mapping[str, str]) -> Path | None:
     if cache.startswith("/"):  # a relative one is to be ignored
         return Path(cache) / FOLDER
     return Path(home) / ".cache" / FOLDER if home.startswith("/") else None
-
-
-def _bound(environment: Mapping[str, str]) -> int:
-    text = environment.get("NETRA_STORE_BYTES", "")
-    if not text:
-        return DEFAULT_MAX_BYTES
-    is_number = text.isascii() and text.isdecimal() and len(text) <= len(str(MOST_BYTES))
-    if not is_number or not LEAST_BYTES <= int(text) <= MOST_BYTES:
-        raise BadInput(
-            "NETRA_STORE_BYTES is not usable",
-            location="store",
-            expected=f"{LEAST_BYTES} to {MOST_BYTES} bytes",
-            got=text[:40],
-        )
-    return int(text)
 
 
 def _key(question: Json) -> str:

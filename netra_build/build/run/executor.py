@@ -150,6 +150,8 @@ class ActionRun:
         error.location = execution.graph.locations.get(error.location, error.location)
         if action.stage.explain is None or not action.hints:
             return error
+        if not isinstance(error, BadInput):  # nor would the tool get further another time
+            return error.under(action.subject)
         read, path = execution.disk.read_bytes, execution.folders.path
         hints = {role: read(path(place)) for role, place in action.hints}
         return action.stage.explain(error, hints, execution.tools).under(action.subject)

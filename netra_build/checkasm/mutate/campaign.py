@@ -18,6 +18,8 @@ from typing import Any
 
 from netra_build.asm.native.session import with_native_part
 from netra_build.asm.source.closure import Closure
+from netra_build.asm.tools.bounds import USUAL
+from netra_build.asm.tools.bounds import Bounds as ToolBounds
 from netra_build.asm.tools.programs import AssemblyFailed
 from netra_build.asm.tools.toolchain import Toolchain, find_toolchain
 from netra_build.checkasm.hazards.conformity import abi_facts
@@ -94,9 +96,13 @@ class ToolPlace:
     native: Path | None = None
     """Folder of the native part; without it the programs are started for every mutant."""
 
+    bounds: ToolBounds = USUAL
+
     def open(self) -> Toolchain:
         """Return the tool chain; raises what ``find_toolchain`` raises."""
-        programs = find_toolchain(self.explicit, rocm_path=self.rocm, local=self.local)
+        programs = find_toolchain(
+            self.explicit, rocm_path=self.rocm, local=self.local, bounds=self.bounds
+        )
         return with_native_part(programs, self.native, workers=1)
 
 

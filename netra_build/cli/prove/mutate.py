@@ -148,6 +148,7 @@ def _kinds(words: str | None) -> tuple[str, ...]:
 
 
 def _tool_place(options: argparse.Namespace) -> ToolPlace:
+    from netra_build.asm.tools.bounds import tool_bounds
     from netra_build.checkasm.mutate.campaign import ToolPlace
 
     rocm = os.environ.get("ROCM_PATH", "")
@@ -156,6 +157,7 @@ def _tool_place(options: argparse.Namespace) -> ToolPlace:
         rocm=Path(rocm) if rocm else None,
         local=TOOLCHAINS,
         native=Path(options.native) if options.native else None,
+        bounds=tool_bounds(os.environ),
     )
 
 

@@ -87,6 +87,21 @@ def test_coverage(capsys):
     assert "s_memtime" in refused.split()
 
 
+def test_coverage_of_a_code_object(hsaco, bench, tmp_path, capsys):
+    assert run_command(["simulate", "--coverage", str(hsaco)]) == 0
+    head, notes, refused = capsys.readouterr().out.splitlines()
+    done, of, total, *_ = head.split()
+    assert (done, of) == (total, "of")
+    assert int(total) < 20
+    assert (notes, refused) == ("lane maps from programming notes only: none", "refused: none")
+    other = tmp_path / "other.hsaco"
+    other.write_bytes(bench.build("s_memtime s[4:5]\n" + DOUBLE))
+    assert run_command(["simulate", str(other), "--coverage", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["missing"] == ["s_memtime"]
+    assert len(document["implemented"]) == int(total)
+
+
 def test_bad_words(hsaco, tmp_path):
     path = str(hsaco)
     assert fault() == ("no code object is given\nhint: netra simulate -h shows the options")

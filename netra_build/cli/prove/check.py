@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from netra_build import __version__
 from netra_build.asm.objects.code_object import CodeObject, read_code_object
-from netra_build.asm.objects.listings import parse_disassembly
+from netra_build.asm.objects.listings import Disassembly, parse_disassembly
 from netra_build.checkasm.hazards.checker import MACH_BY_TARGET, check_code_object, has_errors
 from netra_build.checkasm.hazards.findings import json_report, sarif_report, text_report
 from netra_build.cli.options import DISASSEMBLER, JSON, at_path, command, either, flag, option
@@ -81,21 +81,26 @@ NO_SILICON = "agreement with hardware is unproven: this is a functional model"
     option("--dynamic-lds", type=int, default=0, metavar="BYTES"),
     option("--seed", type=int, default=1, help="seed of random arrays and junk"),
     option("--budget", type=int, metavar="N", help="instructions a batch may take"),
-    flag("--coverage", "list what the model executes"),
+    flag("--coverage", "list what the model executes, of HSACO if one is given"),
     JSON,
     DISASSEMBLER,
 )
 def simulate_command(options: argparse.Namespace) -> int:
     """Run the kernel and print the report; 1 when a check found something, else 0."""
     try:
-        from netra_build.checkasm.hazards.effects import known_mnemonics
+        from netra_build.checkasm.hazards.effects import base_mnemonic, known_mnemonics
+        from netra_build.checkasm.hazards.kernel_statistics import code_of
         from netra_build.checkasm.model.isa.catalogue import coverage
     except ModuleNotFoundError as error:
         raise ToolchainFailed(
             f'the functional model needs "{error.name}"', hint="install netra-build[simulate]"
         ) from None
     if options.coverage:
-        _print_coverage(coverage(known_mnemonics()), options.json)
+        used = None
+        if options.hsaco is not None:
+            code = code_of(_disassembled(options))
+            used = {base_mnemonic(instruction.mnemonic) for instruction in code}
+        _print_coverage(coverage(known_mnemonics(), used), options.json)
         return EXIT_DONE
     if options.hsaco is None:
         raise BadInput("no code object is given", hint="netra simulate -h shows the options")
@@ -103,6 +108,12 @@ def simulate_command(options: argparse.Namespace) -> int:
     _write_outputs(options, outcome)
     _print(options, outcome)
     return EXIT_DONE if outcome.report.is_clean else EXIT_REFUSED
+
+
+def _disassembled(options: argparse.Namespace) -> Disassembly:
+    label, data = str(options.hsaco), RealDisk().read_bytes(options.hsaco)
+    read_code_object(data, label)
+    return parse_disassembly(programs_of(options).disassemble(data, label=label), label)
 
 
 def _launch(options: argparse.Namespace) -> Outcome:
@@ -187,5 +198,5 @@ def _print_coverage(found: Coverage, as_json: bool) -> None:
         print(pretty_bytes(document).decode(), end="")
         return
     print(found.line())
-    print("lane maps from programming notes only: " + ", ".join(found.from_notes))
-    print("refused: " + " ".join(found.missing))
+    print("lane maps from programming notes only: " + (", ".join(found.from_notes) or "none"))
+    print("refused: " + (" ".join(found.missing) or "none"))

@@ -51,10 +51,12 @@ class Coverage:
         return f"{len(self.implemented)} of {total} base mnemonics implemented"
 
 
-def coverage(known: Iterable[str]) -> Coverage:
-    """Compare the table with all base mnemonics of the processor."""
-    missing = set(known) - TABLE.keys()
-    return Coverage(tuple(sorted(TABLE)), tuple(sorted(missing)), FROM_NOTES)
+def coverage(known: Iterable[str], used: Iterable[str] | None = None) -> Coverage:
+    """Compare the table with all base mnemonics of the processor, or with those ``used``."""
+    wanted = set(known) | TABLE.keys() if used is None else set(used)
+    missing, implemented = wanted - TABLE.keys(), wanted & TABLE.keys()
+    notes = tuple(name for name in FROM_NOTES if name in wanted)
+    return Coverage(tuple(sorted(implemented)), tuple(sorted(missing)), notes)
 
 
 def build_step(instruction: Instruction, context: Context) -> Step:

@@ -117,7 +117,7 @@ def test_every_row_has_a_pair() -> None:
 def test_gfx950_states_are_those_of_llc(toolchain: Toolchain, tmp_path: Path) -> None:
     """Another LLVM is named together with the rows that it answers differently."""
     found = llc_states(toolchain, tmp_path, "gfx950", CASES)
-    differing = differing_rows(CASES, found, "states")
+    differing = differing_rows(CASES, found, "gfx950")
     assert differing == [], f"table is of LLVM {LLVM_VERSION}, this is {toolchain.version}"
 
 
@@ -181,7 +181,7 @@ def findings_of(base: Kernel, symbol, disassembly: Disassembly) -> list:
         base, symbol=symbol.name, entry_address=symbol.address, code=bytes(symbol.size)
     )
     flow, faults = build_flow(kernel, disassembly)
-    assert faults == []
+    assert {fault.rule for fault in faults} <= {"indirect-branch"}
     return check_hazards(flow)
 
 
@@ -192,6 +192,7 @@ def test_pair_is_flagged_one_state_short_only(checked: dict[str, list], name: st
     number = CASES.index(case)
     assert checked[f"c{number}_far"] == []
     if case.states:
-        (finding,) = checked[f"c{number}_near"]
+        rule = "accumulator-opcode" if case.source == "CHANGE" else "wait-states"
+        (finding,) = [one for one in checked[f"c{number}_near"] if one.rule == rule]
         assert f"needs {case.states} wait states after" in finding.message
         assert f", has {case.states - 1} (" in finding.message

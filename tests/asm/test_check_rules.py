@@ -77,7 +77,7 @@ def test_finding_carries_place_instruction_and_hint(check: Checker) -> None:
 
 def test_every_rule_has_a_seeded_fault() -> None:
     """The rules that need another kind of object are tested apart, below."""
-    apart = {"target", "metadata-missing", "analysis-limit"}
+    apart = {"accumulator-opcode", "target", "metadata-missing", "analysis-limit"}
     assert {rule for rule, *_ in PAIRS} | apart == set(RULE_BY_ID)
 
 

@@ -12,13 +12,18 @@ MX = "implicit $mode, implicit $exec"
 
 @dataclass(frozen=True)
 class Case:
-    """One dependent pair: machine IR and assembly of producer and consumer, states for llc."""
+    """One dependent pair: machine IR and assembly of producer and consumer, states of the table.
+
+    ``gfx950`` and ``gfx942`` are those of llc.
+    """
 
     name: str
     mir: tuple[str, str]
     asm: tuple[str, str]
     states: int
     gfx942: int | None
+    gfx950: int = 0
+    source: str = "LLVM"
 
 
 def v(first: int, count: int = 1) -> str:
@@ -95,10 +100,15 @@ WIDE_STORE = (
     f"GLOBAL_STORE_DWORDX4 {v(62, 2)}, {v(0, 4)}, 0, 0, {X}",
     "global_store_dwordx4 v[62:63], v[0:3], off",
 )
+SGPR_STORE = (
+    f"BUFFER_STORE_DWORDX4_OFFEN_exact {v(0, 4)}, {v(60)}, {s(8, 4)}, {s(4)}, 0, 0, 0, {X}",
+    "buffer_store_dwordx4 v[0:3], v60, s[8:11], s4 offen",
+)
 SETREG = (
     "S_SETREG_B32 $sgpr0, 1, implicit-def $mode, implicit $mode",
     "s_setreg_b32 hwreg(HW_REG_MODE, 0, 1), s0",
 )
+TRAPS = (SETREG[0].replace("0, 1", "0, 3"), SETREG[1].replace("MODE", "TRAPSTS"))
 GETREG = ("$sgpr1 = S_GETREG_B32 1, implicit $mode", "s_getreg_b32 s1, hwreg(HW_REG_MODE, 0, 1)")
 SET_M0 = ("$m0 = S_MOV_B32 3", "s_mov_b32 m0, 3")
 VCMP = (f"V_CMP_EQ_U32_e32 {v(0)}, {v(1)}, implicit-def $vcc, {X}", "v_cmp_eq_u32 vcc, v0, v1")
@@ -124,6 +134,18 @@ KINDS = {
     "sgemm16": ("V_MFMA_F32_32X32X2F32_vgprcd_e64", "v_mfma_f32_32x32x2_f32", (16, 1)),
     "dgemm4": ("V_MFMA_F64_4X4X4F64_vgprcd_e64", "v_mfma_f64_4x4x4_4b_f64", (2, 2)),
     "dgemm16": ("V_MFMA_F64_16X16X4F64_vgprcd_e64", "v_mfma_f64_16x16x4_f64", (8, 2)),
+}
+SAME_SIZE = {
+    "xdl": (
+        *(KINDS["xdl2"], KINDS["xdl4"]),
+        ("V_MFMA_F32_32X32X8F16_vgprcd_e64", "v_mfma_f32_32x32x8_f16", (16, 2)),
+        ("V_MFMA_F32_32X32X4F16_vgprcd_e64", "v_mfma_f32_32x32x4_2b_f16", (32, 2)),
+    ),
+    "sgemm": (
+        *(KINDS["sgemm2"], KINDS["sgemm8"], KINDS["sgemm16"]),
+        ("V_MFMA_F32_16X16X1F32_vgprcd_e64", "v_mfma_f32_16x16x1_4b_f32", (16, 1)),
+        ("V_MFMA_F32_32X32X1F32_vgprcd_e64", "v_mfma_f32_32x32x1_2b_f32", (32, 1)),
+    ),
 }
 NAMED_BY_SPECIFICATION = {
     "bf16-16x16x32": ("V_MFMA_F32_16X16X32_BF16_vgprcd_e64", "v_mfma_f32_16x16x32_bf16", (4, 4), 8),
@@ -169,6 +191,11 @@ PAIRS = (
     ("valu-exec-to-dpp", CMPX, DPP),
     ("valu-exec-to-permlane", CMPX, SWAP),
     ("valu-exec-to-matrix", CMPX, MATRIX_APART),
+    (
+        "valu-exec-to-operand",
+        CMPX,
+        (f"{v(6)} = V_MOV_B32_e32 $exec_lo, {X}", "v_mov_b32 v6, exec_lo"),
+    ),
     ("valu-exec-to-lane", CMPX, RFL),
     (
         "valu-exec-to-lane",
@@ -229,6 +256,9 @@ PAIRS = (
     ("wide-store-to-matrix-write", WIDE_STORE, MATRIX_WRITE),
     ("setreg-to-getreg", SETREG, GETREG),
     ("setreg-to-setreg", SETREG, SETREG),
+    ("setreg-trapsts-to-rfe", TRAPS, ("S_RFE_B64 $sgpr2_sgpr3", "s_rfe_b64 s[2:3]")),
+    ("buffer-store-sgpr-offset-to-valu-write", SGPR_STORE, OVERWRITE),
+    ("buffer-store-sgpr-offset-to-matrix-write", SGPR_STORE, MATRIX_WRITE),
     (
         "salu-m0-to-use",
         SET_M0,
@@ -259,14 +289,6 @@ FREE_PAIRS = (
         (
             f"GLOBAL_STORE_DWORDX2 {v(62, 2)}, {v(0, 2)}, 0, 0, {X}",
             "global_store_dwordx2 v[62:63], v[0:1], off",
-        ),
-        OVERWRITE,
-    ),
-    (
-        "buffer-store-with-sgpr-offset",
-        (
-            f"BUFFER_STORE_DWORDX4_OFFEN_exact {v(0, 4)}, {v(60)}, {s(8, 4)}, {s(4)}, 0, 0, 0, {X}",
-            "buffer_store_dwordx4 v[0:3], v60, s[8:11], s4 offen",
         ),
         OVERWRITE,
     ),
@@ -318,6 +340,11 @@ def kind_pairs() -> list[tuple[str, tuple, tuple]]:
             )
         pairs += [(row, make, other) for row, other in consumers.items() if other and row in known]
         over = (f"{v(100)} = V_MOV_B32_e32 {v(60)}, {X}", "v_mov_b32 v100, v60")
+        for family, others in SAME_SIZE.items():
+            other = next((one for one in others if one[2][0] == size and one[1] != asm), None)
+            if other and f"{kind}-to-{family}-opcode" in known:
+                consumer = mfma(*other[:2], 220, 200, 210, 0, other[2])
+                pairs.append((f"{kind}-to-{family}-opcode", make, consumer))
         if f"{kind}-accumulator-overwrite" in known:
             pairs.append((f"{kind}-accumulator-overwrite", make, over))
     return pairs
@@ -337,8 +364,17 @@ def gfx942_states(row: Row) -> int | None:
     """Return the states that gfx942 needs, None where it has no such instructions."""
     if row.consumer.startswith("permlane"):
         return None
+    if row.source != "LLVM":
+        return llc_states(row)
     is_long = row.producer in ("xdl4_result", "xdl8_result", "xdl16_result")
     return GFX942.get(row.id, row.states - is_long)
+
+
+def llc_states(row: Row) -> int:
+    """Return what llc asks for: of rows that it lacks, only what any short result needs."""
+    if row.source == "LLVM":
+        return row.states
+    return 2 if row.producer in ("xdl2_result", "sgemm2_result") else 0
 
 
 def all_cases() -> list[Case]:
@@ -348,12 +384,13 @@ def all_cases() -> list[Case]:
     for number, (row_id, producer, consumer) in enumerate([*PAIRS, *kind_pairs()]):
         row = row_by_id[row_id]
         mir, asm = (producer[0], consumer[0]), (producer[1], consumer[1])
-        cases.append(Case(f"{row_id}.{number}", mir, asm, row.states, gfx942_states(row)))
+        old, states = gfx942_states(row), llc_states(row)
+        cases.append(Case(f"{row_id}.{number}", mir, asm, row.states, old, states, row.source))
     for name, (opcode, text, sizes, states) in NAMED_BY_SPECIFICATION.items():
         make = mfma(opcode, text, 0, 200, 210, 100, sizes)
         for number, use in enumerate((READ, STORE, OVERWRITE, LOAD, MATRIX)):
             mir, asm = (make[0], use[0]), (make[1], use[1])
-            cases.append(Case(f"{name}.{number}", mir, asm, states, None))
+            cases.append(Case(f"{name}.{number}", mir, asm, states, None, states))
     for name, producer, consumer in FREE_PAIRS:
         mir, asm = (producer[0], consumer[0]), (producer[1], consumer[1])
         cases.append(Case(f"free-{name}.0", mir, asm, 0, 0))

@@ -15,6 +15,7 @@ from netra_build.checkasm.hazards.findings import (
     sort_findings,
     text_report,
 )
+from netra_build.checkasm.hazards.hazard_table import ROWS, SOURCES
 
 LOAD = Instruction(0x1604, "s_mov_b32", "s5, s4", (0,), 4, "s_mov_b32 s5, s4")
 FINDINGS = sort_findings(
@@ -93,3 +94,14 @@ def test_document_lists_the_rules_of_the_program(root: Path) -> None:
     rows = [f"| `{rule.id}` | {rule.severity} | {rule.summary} |" for rule in RULES]
     table = "\n".join(["| rule | severity | what it says |", "|---|---|---|", *rows])
     assert text.partition("<!-- rules -->\n")[2].partition("\n<!-- end -->")[0] == table
+
+
+def test_documentation_says_where_every_hazard_row_comes_from(root: Path) -> None:
+    """Source, first version and states of each row stand in the documentation."""
+    lines = ["| source | since | rows: wait states |", "|---|---|---|"]
+    for name, (where, since) in SOURCES.items():
+        rows = ", ".join(f"`{row.id}`: {row.states}" for row in ROWS if row.source == name)
+        lines.append(f"| {where} | {since} | {rows} |")
+    text = (root / "docs/checks.md").read_text(encoding="utf-8")
+    table = text.partition("<!-- hazard rows -->\n")[2].partition("\n<!-- end -->")[0]
+    assert table == "\n".join(lines)

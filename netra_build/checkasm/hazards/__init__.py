@@ -5,6 +5,7 @@ each check is one data flow analysis of that graph. This folder may import ``cor
 ``formats`` and itself. In reading order:
 
 - ``instruction_table``: every gfx950 mnemonic by class, as data.
+- ``operand_traits``: traits of an instruction that its operands decide.
 - ``effects``: sets of registers as bits of one integer, and what one instruction reads and writes.
 - ``findings``: the rules with their severities; findings, and reports as text, JSON and SARIF.
 - ``flow``: basic blocks and edges of a kernel; data flow to a fixed point, within a budget.

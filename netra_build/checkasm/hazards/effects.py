@@ -11,6 +11,7 @@ from operator import or_
 
 from netra_build.asm.objects.listings import Instruction
 from netra_build.checkasm.hazards.instruction_table import FAMILIES_BY_KIND
+from netra_build.checkasm.hazards.operand_traits import traits_of
 from netra_build.core.texts import split_outside
 
 VGPR_BASE = 0
@@ -141,7 +142,6 @@ def _run(first: int, last: int) -> str:
     return f"{file}[{first - base}:{last - base}]"
 
 
-_BYTE_SELECT = ("_sr_fp8_", "_sr_bf8_", "_fp4_f", "_fp4_bf")
 _BARE_MODIFIERS = frozenset(
     ("offen", "idxen", "lds", "gds", "glc", "slc", "sc0", "sc1", "nt", "clamp", "tfe", "off0")
 )
@@ -221,7 +221,7 @@ def decode_effects(instruction: Instruction) -> Effects:
     """Return the effects of one instruction; kind ``unknown`` when the table lacks it."""
     form = find_form(instruction.mnemonic) or UNKNOWN
     operands, modifiers = split_operands(instruction.operands)
-    traits = _traits(form, instruction.mnemonic, operands, modifiers)
+    traits = traits_of(form.kind, form.traits, instruction.mnemonic, len(operands), modifiers)
     count, tied = _destination_count(form, instruction.mnemonic, modifiers)
     count *= "lds_dma" not in traits
     tied = tied or ("partial" in traits and not instruction.mnemonic.endswith("_sdwa"))
@@ -265,35 +265,3 @@ def _destination_count(form: Form, mnemonic: str, modifiers: tuple[str, ...]) ->
     if form.kind == "smem" and form.tied and "glc" not in modifiers:
         return 0, False
     return form.destinations, tied and not mnemonic.startswith("v_cmp")
-
-
-def _traits(
-    form: Form, mnemonic: str, operands: tuple[str, ...], modifiers: tuple[str, ...]
-) -> frozenset[str]:
-    traits = form.traits
-    if form.kind == "valu":
-        if mnemonic.endswith("_dpp"):
-            traits |= {"dpp"}
-        if _writes_part(form, mnemonic, operands, modifiers):
-            traits |= {"partial"}
-    elif "lds" in modifiers and "load" in traits:
-        traits = (traits - {"load"}) | {"lds_dma"}
-    return traits
-
-
-def _writes_part(
-    form: Form, mnemonic: str, operands: tuple[str, ...], modifiers: tuple[str, ...]
-) -> bool:
-    """Tell whether a VALU instruction writes other than the low part of its register.
-
-    SDWA says so by ``dst_sel``, VOP3 by the last ``op_sel`` element (the last two for byte
-    selects). In VOP3P ``op_sel`` selects source halves only.
-    """
-    for modifier in modifiers:
-        if modifier.startswith("dst_sel:"):
-            return modifier != "dst_sel:DWORD"
-        if modifier.startswith("op_sel:[") and "packed" not in form.traits:
-            bits = modifier[8:-1].split(",")
-            first = 2 if any(word in mnemonic for word in _BYTE_SELECT) else len(operands) - 1
-            return "1" in bits[first:]
-    return False

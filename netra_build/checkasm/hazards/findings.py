@@ -54,6 +54,9 @@ note lds-without-barrier
 error wait-states
     too few wait states between two dependent instructions
     put s_nop or independent instructions between them
+warning accumulator-opcode
+    a matrix instruction continues the accumulator of another opcode without wait states
+    put s_nop between the two, or use one opcode
 error accumulator-overlap
     a matrix instruction's result overlaps its sources in a way that is not allowed
     use the same registers for result and srcC, or registers apart

@@ -4,14 +4,11 @@ Every instruction has facets: a facet's name and the registers that it reads or 
 of ``ROWS`` joins the facet of a producer with that of a consumer. One wait state is one issued
 instruction that is not ``s_nop``; ``s_nop N`` gives N+1.
 
-Source of the rows: the hazard recogniser of LLVM 22.1.8 (``llc -run-pass post-RA-hazard-rec``), run
-row by row for gfx950, and the data hazard chapters of the CDNA3 and CDNA4 instruction set
-documents. A test runs the installed ``llc`` on every row and names the rows for which another LLVM
-gives other states.
+Every row says where it comes from (``SOURCES``). A test runs the installed ``llc`` on every row of
+LLVM and names those for which another LLVM gives other states.
 
-Known differences: newer LLVM requires extra states when matrix instructions of different opcodes
-share an accumulator, and 1 state after every scalef32 convert; LLVM before the gfx950 fix
-looked back 19 states instead of 20.
+Known differences: newer LLVM requires 1 state after every scalef32 convert; LLVM before the gfx950
+fix looked back 19 states instead of 20.
 """
 
 from __future__ import annotations
@@ -34,15 +31,24 @@ from netra_build.checkasm.hazards.effects import (
 OVERLAP = "overlap"
 PARTIAL = "partial"
 EXACT = "exact"
+EXACT_OTHER = "exact_other_mnemonic"
 OTHER_MNEMONIC = "other_mnemonic"
 SAME_MNEMONIC = "same_mnemonic"
+
+SOURCES = {
+    "LLVM": ("hazard recogniser of LLVM; CDNA3 and CDNA4 documents", "LLVM 22.1.8 or older"),
+    "REPORT": ("report confirmed on hardware; LLVM asks for none", "after LLVM 22.1.8"),
+    "CHANGE": ("open change to LLVM, states of a partial overlap; a warning", "after LLVM 22.1.8"),
+}
+"""Where rows come from, and since which version of LLVM."""
 
 
 @dataclass(frozen=True)
 class Row:
     """``states`` wait states between a producer's registers and a consumer's.
 
-    ``relation`` says how the registers or mnemonics must relate for the row to apply.
+    ``relation`` says how the registers or mnemonics must relate for the row to apply, ``source``
+    names one of ``SOURCES``.
     """
 
     id: str
@@ -50,6 +56,7 @@ class Row:
     consumer: str
     states: int
     relation: str = OVERLAP
+    source: str = "LLVM"
 
 
 _VECTOR_ROWS = (
@@ -60,6 +67,7 @@ _VECTOR_ROWS = (
     Row("valu-exec-to-dpp", "valu_exec", "dpp_exec", 5),
     Row("valu-exec-to-permlane", "valu_exec", "permlane_exec", 4),
     Row("valu-exec-to-matrix", "valu_exec", "matrix_exec", 4),
+    Row("valu-exec-to-operand", "valu_exec", "exec_operand", 2),
     Row("valu-exec-to-lane", "valu_exec", "lane_exec", 4),
     Row("valu-sgpr-to-valu", "valu_sgpr", "valu_scalar", 2),
     Row("valu-sgpr-to-vmem", "valu_sgpr", "vmem_scalar", 5),
@@ -73,8 +81,23 @@ _VECTOR_ROWS = (
     Row("dot-to-same-source", "dot_vgpr", "dot_source_ab", 3, SAME_MNEMONIC),
     Row("wide-store-to-valu-write", "wide_store_data", "valu_write", 2),
     Row("wide-store-to-matrix-write", "wide_store_data", "matrix_write", 2),
+    Row(
+        "buffer-store-sgpr-offset-to-valu-write",
+        "sgpr_store_data",
+        "valu_write",
+        1,
+        source="REPORT",
+    ),
+    Row(
+        "buffer-store-sgpr-offset-to-matrix-write",
+        "sgpr_store_data",
+        "matrix_write",
+        1,
+        source="REPORT",
+    ),
     Row("setreg-to-getreg", "setreg", "getreg", 2),
     Row("setreg-to-setreg", "setreg", "setreg", 2),
+    Row("setreg-trapsts-to-rfe", "setreg", "rfe", 1),
     Row("salu-m0-to-use", "salu_m0", "m0_use", 1),
 )
 
@@ -103,6 +126,11 @@ def _matrix_rows(kind: str, use: int, xdl: int, other: int, overwrite: int) -> l
     rows += [
         Row(f"{kind}-to-{name}-accumulator", f"{kind}_result", f"{name}_c", states, PARTIAL)
         for name, states in (("xdl", xdl), ("sgemm", other), ("dgemm", other))
+    ]
+    other_opcode = (EXACT_OTHER, "CHANGE")
+    rows += [
+        Row(f"{kind}-to-{name}-opcode", f"{kind}_result", f"{name}_c", states, *other_opcode)
+        for name, states in (("xdl", xdl), ("sgemm", other))
     ]
     over = Row(f"{kind}-accumulator-overwrite", f"{kind}_c", "vector_write", overwrite)
     return [row for row in (*rows, over) if row.states]
@@ -134,6 +162,8 @@ ROWS = (
 
 HWREG_BASE = 1024
 """Hardware register numbers as bits above all registers."""
+
+_TRAPSTS = 3
 
 _MEMORY = ("vmem", "flat", "ds", "gws")
 
@@ -213,7 +243,9 @@ def _operand_facets(instruction: Instruction, effects: Effects) -> dict[str, int
     """Return the facets that ask for single operands."""
     found = {
         "lane_select": effects.sources[-1] & SCALAR_MASK if "lane_select" in effects.traits else 0,
-        "wide_store_data": _wide_store_data(instruction, effects),
+        _store_facet(instruction, effects): _wide_store_data(instruction, effects),
+        "rfe": 1 << (HWREG_BASE + _TRAPSTS) if instruction.mnemonic == "s_rfe_b64" else 0,
+        "exec_operand": union(effects.sources) & EXEC_MASK if effects.kind == "valu" else 0,
     }
     if effects.kind == "mfma":
         kind = next(kind for kind in _MATRIX_STATES if kind in effects.traits)
@@ -241,16 +273,21 @@ def matrix_sources(effects: Effects) -> tuple[int, int]:
     return others & VECTOR_MASK, sources[place] & VECTOR_MASK
 
 
-def _wide_store_data(instruction: Instruction, effects: Effects) -> int:
-    """Return the data registers of a store of more than 64 bits, 0 for narrower ones.
+def _is_buffer(instruction: Instruction) -> bool:
+    return instruction.mnemonic.startswith(("buffer_", "tbuffer_"))
 
-    Buffer stores with an SGPR offset read their data early enough.
-    """
+
+def _store_facet(instruction: Instruction, effects: Effects) -> str:
+    """Return the facet of a store's data, which buffer stores with an SGPR offset read early."""
+    is_early = effects.operands and effects.operands[-1].startswith(("s", "ttmp", "m0", "vcc"))
+    return "sgpr_store_data" if is_early and _is_buffer(instruction) else "wide_store_data"
+
+
+def _wide_store_data(instruction: Instruction, effects: Effects) -> int:
+    """Return the data registers of a store of more than 64 bits, 0 for narrower ones."""
     if effects.kind not in ("vmem", "flat") or not effects.traits & {"store", "atomic"}:
         return 0
-    buffer = instruction.mnemonic.startswith(("buffer_", "tbuffer_"))
-    if buffer and effects.operands[-1].startswith(("s", "ttmp", "m0", "vcc")):
-        return 0
+    buffer = _is_buffer(instruction)
     returns = len(effects.destinations)
     place = 0 if buffer else 1
     data = effects.sources[place] if returns == 0 or buffer else effects.sources[1]

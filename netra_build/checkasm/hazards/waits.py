@@ -21,6 +21,7 @@ from netra_build.checkasm.hazards.findings import Finding, make_finding
 from netra_build.checkasm.hazards.flow import Flow, run_forward, union_of_ages
 from netra_build.checkasm.hazards.hazard_table import (
     EXACT,
+    EXACT_OTHER,
     HWREG_BASE,
     OVERLAP,
     PARTIAL,
@@ -187,8 +188,8 @@ def check_hazards(flow: Flow) -> list[Finding]:
 class _Hazards:
     def __init__(self, flow: Flow) -> None:
         self.flow = flow
-        self.findings: dict[tuple[int, int], Finding] = {}
-        self.missing: dict[tuple[int, int], int] = {}
+        self.findings: dict[tuple[int, int, str], Finding] = {}
+        self.missing: dict[tuple[int, int, str], int] = {}
         pairs = {at: (flow.instructions[at], flow.effects[at]) for at in flow.reachable}
         self.facets = {at: facets_of(*pair) for at, pair in pairs.items()}
         self.reach = {
@@ -224,11 +225,14 @@ class _Hazards:
             return is_exact == (row.relation == EXACT)
         if row.relation == OVERLAP:
             return True
+        if row.relation == EXACT_OTHER and not is_exact:
+            return False
         names = {base_mnemonic(self.flow.instructions[at].mnemonic) for at in (producer, index)}
         return (len(names) == 1) == (row.relation == SAME_MNEMONIC)
 
     def _report(self, row: Row, producer: int, index: int, age: int, shared: int) -> None:
-        key = (producer, index)
+        rule = "accumulator-opcode" if row.source == "CHANGE" else "wait-states"
+        key = (producer, index, rule)
         if row.states - age <= self.missing.get(key, 0):
             return
         self.missing[key] = row.states - age
@@ -239,4 +243,4 @@ class _Hazards:
             f'"{source.text}" at {source.address:#x}, has {age} ({row.id})'
         )
         consumer = self.flow.instructions[index]
-        self.findings[key] = make_finding("wait-states", self.flow.kernel, message, consumer)
+        self.findings[key] = make_finding(rule, self.flow.kernel, message, consumer)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import importlib
 import sys
 import traceback
@@ -47,6 +48,10 @@ The command ``list-tactics`` is defined as ``list_tactics_command``.
 """
 
 
+CANNOT_TAKE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+"""Errors of standard output; of a file they come with its name."""
+
+
 class _Parser(argparse.ArgumentParser):
     """An argument parser whose errors have our message format and exit code."""
 
@@ -89,12 +94,23 @@ def run_command(words: Sequence[str]) -> int:
 def main(words: Sequence[str] | None = None) -> int:
     """Run the command line; print one line for any error and return the exit code."""
     try:
-        return run_command(list(sys.argv[1:] if words is None else words))
+        status = run_command(list(sys.argv[1:] if words is None else words))
+        if sys.stdout is not None:
+            sys.stdout.flush()
+        return status
     except NetraError as error:
         print(f"netra: {error}", file=sys.stderr)
         return error.status
     except BrokenPipeError:
         return 0
+    except OSError as error:
+        if error.errno not in CANNOT_TAKE or error.filename is not None:
+            traceback.print_exc()
+            return EXIT_OUR_BUG
+        sys.stdout = None  # what it still holds would be tried again at the end
+        reason = (error.strerror or "not possible").lower()
+        print(f"netra: cannot write the output: {reason}", file=sys.stderr)
+        return EXIT_BAD_INPUT
     except KeyboardInterrupt:
         print("netra: interrupted", file=sys.stderr)
         return 130

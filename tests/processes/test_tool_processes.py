@@ -9,6 +9,7 @@ import select
 import pytest
 
 from netra_build.asm.tools import programs
+from netra_build.asm.tools.bounds import Bounds
 from netra_build.asm.tools.programs import Program, run_tool
 from netra_build.core.errors import ToolchainFailed
 
@@ -20,7 +21,7 @@ def test_what_a_program_has_started_ends_with_it(tmp_path):
     tool.write_text(f"#!/bin/sh\nexec 9>'{tmp_path}/open'\ntail -f /dev/null & wait\n")
     tool.chmod(0o755)
     with pytest.raises(ToolchainFailed) as caught:
-        run_tool(Program("tool", tool), [], tmp_path, (), 1.0)
+        run_tool(Program("tool", tool), [], tmp_path, (), Bounds(1.0, is_fixed=True))
     assert str(caught.value) == f"{tool}: did not finish within 1 seconds"
     poll = select.poll()
     poll.register(reader, 0)
@@ -35,7 +36,7 @@ def test_a_process_that_cannot_be_had_is_no_missing_program(tmp_path, monkeypatc
 
     monkeypatch.setattr(programs.subprocess, "Popen", refused)
     with pytest.raises(ToolchainFailed) as caught:
-        run_tool(Program("tool", tmp_path), [], tmp_path, (), 1.0)
+        run_tool(Program("tool", tmp_path), [], tmp_path, (), Bounds(1.0, is_fixed=True))
     assert str(caught.value) == (
         f"{tmp_path}: cannot be started: {os.strerror(number).lower()}\n"
         "hint: build with fewer jobs (-j1), or raise the limits of processes and memory (ulimit -a)"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -50,3 +51,10 @@ def tool_bounds(variables: Mapping[str, object]) -> Bounds:
         number_in(variables, SECONDS, int(usual.seconds), 1, MOST_SECONDS, "seconds", place),
         number_in(variables, BYTES, usual.memory_bytes, LEAST_BYTES, MOST_BYTES, "bytes", place),
     )
+
+
+def no_process_hint(error: OSError | ValueError) -> str:
+    """Return what helps where the system gives no process, or no memory for one; else ``""``."""
+    if getattr(error, "errno", None) not in (errno.EAGAIN, errno.ENOMEM):
+        return ""
+    return "build with fewer jobs (-j1), or raise the limits of processes and memory (ulimit -a)"

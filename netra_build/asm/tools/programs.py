@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import errno
+import os
 import re
 import resource
 import signal
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO
 
 from netra_build.asm.native.protocol import report_in
-from netra_build.asm.tools.bounds import Bounds
+from netra_build.asm.tools.bounds import Bounds, no_process_hint
 from netra_build.core.errors import BadInput, ToolchainFailed
 from netra_build.core.processes import end_group, waited_for
 from netra_build.core.streams import scratch_stream
@@ -166,24 +166,18 @@ def run_tool(
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or "unusable path"
             raise ToolchainFailed(
-                f"cannot be started: {reason.lower()}", location=command[0], hint=_start_hint(error)
+                f"cannot be started: {reason.lower()}",
+                location=command[0],
+                hint=no_process_hint(error) or INSTALL_HINT,
             ) from None
         _bound(process, bounds.memory_bytes)
         status = _wait(process, command[0], bounds)
         text = _text(report)
         if status < 0 and "error:" not in text:
             raise bounds.exceeded(text, command[0]) or dead(-status, command[0])
+        size = min(output.seek(0, os.SEEK_END), MAX_OUTPUT_BYTES)  # not more memory than it takes
         output.seek(0)
-        return Outcome(status, output.read(MAX_OUTPUT_BYTES), text)
-
-
-def _start_hint(error: OSError | ValueError) -> str:
-    """Return what helps: a program that is there may lack a process, or memory for one."""
-    if getattr(error, "errno", None) in (errno.EAGAIN, errno.ENOMEM):
-        return (
-            "build with fewer jobs (-j1), or raise the limits of processes and memory (ulimit -a)"
-        )
-    return INSTALL_HINT
+        return Outcome(status, output.read(size), text)
 
 
 def run_program(command: Sequence[str], *, folder: Path, timeout_seconds: float) -> Outcome:

@@ -26,10 +26,8 @@ VIEWS = {"text": ".text", "notes": ".metadata.txt", "record": ".json"}
 
 def bare_actions(unit: Unit) -> list[Action]:
     """Make one code object from its members and read it, without listing and checks."""
-    actions: list[Action] = []
-    for index, member in enumerate(unit.members):
-        actions += member_actions(unit, index, member)
-    return [*actions, *object_actions(unit)]
+    made = [one for i, member in enumerate(unit.members) for one in member_actions(unit, i, member)]
+    return [*made, *object_actions(unit)]
 
 
 def made_actions(unit: Unit) -> list[Action]:
@@ -59,6 +57,7 @@ def numerics_action(unit: Unit, member: Member, seeds: Sequence[int], report: Pl
     """Run one kernel in the functional model against its numeric contract."""
     from netra_build.stages import check_numerics
 
+    check_numerics.require_numpy()
     inputs = {name: Place(Root.SOURCE, name) for name in member.statement}
     inputs |= {"hsaco": unit.hsaco, "dis": unit.metadata(".dis")}
     wanted: dict[str, Json] = {

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from netra_build.build.graph.actions import Root
 from netra_build.checkasm.numerics.statement_source import FOLDER as STATEMENTS
-from netra_build.checkasm.numerics.statements import statement_names
+from netra_build.checkasm.numerics.statements import needed_statement
 from netra_build.core.canonical_json import Json, canonical_text
 from netra_build.core.errors import BadInput, EvidenceIncomplete, nearest_hint
 from netra_build.formats.build_recipe import (
@@ -81,7 +81,7 @@ def tactic_units(library: Library, tactic: FixedTactic, home: Root, *, gate: boo
             location=tactic.location,
             hint=f"write golden/gfx950/{name}/kernel.s, then netra golden accept {name}",
         )
-    abi, stated = _needed_abi(library, name), statement_names(library, name)
+    abi, stated = _needed_abi(library, name), needed_statement(library, tactic)
     return [
         Unit(
             name=golden.symbol,
@@ -204,7 +204,7 @@ def _member(
             hint="write one and run netra golden accept, or set golden: optional",
         )
     refuse_unproven(library, instance.tactic, golden)
-    stated = statement_names(library, tactic)
+    stated = needed_statement(library, instance.tactic)
     return Member(instance, arguments, read_abi(library, tactic), golden, stated)
 
 
@@ -242,7 +242,7 @@ def _recipe_member(
     )
     golden = match_golden(golden_sources(library, member.tactic), member.definitions)
     refuse_unproven(library, tactic, golden)
-    return Member(instance, _kernargs(abi), abi, golden, statement_names(library, member.tactic))
+    return Member(instance, _kernargs(abi), abi, golden, needed_statement(library, tactic))
 
 
 def _refuse_open(tactic: FixedTactic, member: MemberRecipe) -> None:

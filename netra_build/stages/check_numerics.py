@@ -7,6 +7,8 @@ and a build with nothing to do must not load them.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from netra_build.build.graph.actions import Inputs, Outputs, Parameters, Stage
@@ -23,6 +25,14 @@ FORMAT = "netra-numerics-1"
 SCOPE = "simulated"
 
 
+@cache
+def require_numpy() -> None:
+    """Raise ``ToolchainFailed`` without the library of the extra, before anything is made."""
+    if find_spec("numpy") is None:
+        hint = "install netra-build with [simulate]: pip install 'CLONE[simulate]'"
+        raise ToolchainFailed('simulation needs the Python package "numpy"', hint=hint)
+
+
 def run(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
     """Return the report under the role ``report``; raise ``Refused`` at the first difference.
 
@@ -32,15 +42,11 @@ def run(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
     with instructions that may be one unit in the last place off runs the random case once more,
     with results that are.
     """
-    try:
-        from netra_build.asm.objects.code_object import read_code_object
-        from netra_build.checkasm.model.arith.transcendental import SECOND_NEAREST
-        from netra_build.checkasm.model.launch import prepare
-        from netra_build.checkasm.numerics.suite import load_suite
-    except ModuleNotFoundError as error:
-        raise ToolchainFailed(
-            f'numeric checks need "{error.name}"', hint="install netra-build[simulate]"
-        ) from None
+    from netra_build.asm.objects.code_object import read_code_object
+    from netra_build.checkasm.model.arith.transcendental import SECOND_NEAREST
+    from netra_build.checkasm.model.launch import prepare
+    from netra_build.checkasm.numerics.suite import load_suite
+
     hsaco, symbol = parameters["hsaco"], parameters["symbol"]
     prepared = prepare(inputs["hsaco"], symbol, _Listing(inputs["dis"].decode()), hsaco)
     tactic, seeds = parameters["tactic"], parameters["seeds"]

@@ -67,6 +67,7 @@ def _other_families(folder: str, names: list[str]) -> list[str]:
         "manifests/gfx950/contracts": r"moe_\w+_decode_m1\.json",
         "manifests/gfx950/models": r"qwen36_moe_m1(_golden)?\.json",
         "kernels/gfx950/templates": r"common|moe",
+        "statements/gfx950": r"moe\.py|block_scaled\.py",
         "recipes": r"qwen36_moe_(m1|m1_golden|decode_objects)\.yaml",
     }
     if "netra_build" in Path(folder).parts:

@@ -12,8 +12,17 @@ def test_an_edit_of_a_statement_simulates_its_tactics_again(built: Project) -> N
     built.edit(MOE, "SLOTS = 9\n", "SLOTS = 9  # eight experts and the shared one\n")
     assert sorted(built.scons(f"engine={ENGINE}").actions) == [*["NUMER"] * 3, "SEALED"]
     assert tree_digests(built.engine()) == before
-    built.edit("statements/gfx950/attention.py", "TOKENS_MAX = 16", "TOKENS_MAX = 15")
-    assert built.scons(f"engine={ENGINE}").actions == []
+
+
+def test_a_misspelt_statement_stops_a_finished_engine(built: Project) -> None:
+    built.edit(MOE, '"moe_silu_quant_decode_m1": Entry', '"moe_silu_quant_decode_m": Entry')
+    message = (
+        'netra: statements/gfx950/moe.py:217: no catalog has the tactic "moe_silu_quant_decode_m"\n'
+        'hint: did you mean "moe_silu_quant_decode_m1"?\n'
+    )
+    for words in ([f"engine={ENGINE}"], ["check-numerics", "tactic=moe_silu_quant_decode_m1"]):
+        done = built.scons(*words)
+        assert (done.status, done.errors) == (2, message)
 
 
 def test_a_mistake_in_a_statement_is_one_line(built: Project) -> None:

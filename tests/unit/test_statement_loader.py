@@ -111,10 +111,12 @@ MISTAKES = [
      "positional arguments but 1 was given"),
     ("    return asked.launch(", "    asked.launch(", f'{FAMILY}: launch of "scale" is no '
      "Scenario"),
-    ("Entry(launch, (", "(launch, (", f'{FAMILY}: tactic "scale" is not stated by an Entry'),
+    ("Entry(launch, (", "(launch, (", f'{FAMILY}:25: tactic "scale" is not stated by an Entry'),
     ('expected = {"out"', 'expected = {"outs"', f'{FAMILY}:22: expected output "outs" is no '
      "array among the kernargs"),
-    ('("random", "zeros")', "3", f'{FAMILY}: tactic "scale" is not stated by an Entry'),
+    ('"zeros"))}', '"zeros")), "other": 3}', f'{FAMILY}:25: tactic "other" is not stated by an '
+     "Entry"),
+    ('("random", "zeros")', "3", f'{FAMILY}:25: tactic "scale" is not stated by an Entry'),
 ]  # fmt: skip
 
 

@@ -30,6 +30,7 @@ from netra_build.checkasm.numerics.statement_source import (
     REFUSED,
     Statement,
     compiled,
+    declared,
     neighbour_file,
     stem,
 )
@@ -45,16 +46,18 @@ _LOADS = count()
 
 
 def load_entry(statement: Statement) -> Entry:
-    """Return what a statement declares of its tactic; ``BadInput`` names any mistake in it.
+    """Return what a statement declares of its tactic; ``BadInput`` names any mistake in its file.
 
     So does the entry itself, when it makes a launch.
     """
     module = load_modules(statement.files)[statement.name]
-    stated = getattr(module, "TACTICS", None)
-    entry = stated.get(statement.tactic) if isinstance(stated, dict) else module.ENTRY
-    if not _is_sound(entry):
-        fact = f'tactic "{statement.tactic}" is not stated by an Entry'
-        raise BadInput(fact, location=statement.name)
+    name = statement.name
+    entries = getattr(module, "TACTICS", None) or {statement.tactic: module.ENTRY}
+    for tactic, line in declared(statement.files[name], name):
+        if not _is_sound(entries.get(tactic)):
+            fact = f'tactic "{tactic}" is not stated by an Entry'
+            raise BadInput(fact, location=f"{name}:{line}")
+    entry: Entry = entries[statement.tactic]
     return replace(entry, make=_located_maker(entry.make, statement))
 
 

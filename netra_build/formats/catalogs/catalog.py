@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from netra_build.core.canonical_json import Json
+from functools import lru_cache
+
+from netra_build.core.canonical_json import Json, parse_object
 from netra_build.core.errors import BadInput, NetraError
 from netra_build.formats.catalogs.entry import Defaults, EntryReader
 from netra_build.formats.catalogs.tactic import Catalog, CatalogFault, FixedTactic
 from netra_build.formats.fields import Fields
 from netra_build.formats.library import Library
 from netra_build.formats.vocabulary import FORMAT_CATALOG, TARGET, WAVE_SIZE
+
+FOLDER = f"manifests/{TARGET}/tactics"
+REMEMBERED = 64
+"""Catalogs whose tactic ids are kept for the next plan, by name and content."""
 
 CATALOG_KEYS = (
     "$schema format catalog_version target wave_size default_rank default_evidence_set "
@@ -27,7 +33,7 @@ def load_catalog(library: Library, *, derive_pins: bool = False) -> Catalog:
     tactics: dict[str, FixedTactic] = {}
     faults: list[CatalogFault] = []
     places: dict[str, str] = {}
-    for name in library.json_names(f"manifests/{TARGET}/tactics"):
+    for name in library.json_names(FOLDER):
         document = library.read_object(name)
         if document.get("format") != FORMAT_CATALOG:
             _refuse_other_version(document, library.location(name))
@@ -47,6 +53,20 @@ def load_catalog(library: Library, *, derive_pins: bool = False) -> Catalog:
                 faults.append(_fault(key, entry, error))
     order = sorted(tactics.values(), key=lambda one: (one.operation, one.rank, one.name))
     return Catalog(tuple(order), tuple(faults), reader.closures.source_by_name)
+
+
+def tactic_ids(library: Library) -> frozenset[str]:
+    """Return the ids of all entries of the catalogs, those that cannot be used included."""
+    names = library.json_names(FOLDER)
+    return frozenset().union(*(_ids(library.read(name), library.location(name)) for name in names))
+
+
+@lru_cache(REMEMBERED)
+def _ids(data: bytes, location: str) -> frozenset[str]:
+    document = parse_object(data, location)
+    if document.get("format") != FORMAT_CATALOG:
+        return frozenset()
+    return frozenset(entry.text("id") for entry in Fields(document, location).objects("tactics"))
 
 
 def _refuse_other_version(document: dict[str, Json], location: str) -> None:

@@ -8,6 +8,7 @@ from itertools import product
 from typing import NamedTuple
 
 from netra_build.build.graph.actions import Root
+from netra_build.checkasm.numerics.statements import needed_statement
 from netra_build.core.canonical_json import Json
 from netra_build.core.errors import BadInput, EvidenceIncomplete, NetraError
 from netra_build.core.json_difference import Difference, first_difference
@@ -56,6 +57,8 @@ def check_against_library(engine: EngineFolder, library: Library, *, strict: boo
         if lie is None:
             if plan.problems:
                 raise plan.problems[0]
+            for kernel in plan.kernels if strict else ():
+                needed_statement(library, kernel.tactic)
             return
         lies.append(lie)
         if lie.name not in OPTION_DOCUMENTS:

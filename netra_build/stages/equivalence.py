@@ -13,7 +13,12 @@ from netra_build.asm.objects.code_object import (
     kernel_and_metadata,
     read_code_object,
 )
-from netra_build.asm.objects.listings import Instruction, difference_lines, parse_disassembly
+from netra_build.asm.objects.listings import (
+    Instruction,
+    branch_target,
+    difference_lines,
+    parse_disassembly,
+)
 from netra_build.asm.objects.metadata import normalised, resources
 from netra_build.build.graph.actions import Inputs, Outputs, Parameters, Stage
 from netra_build.core.canonical_json import Json, canonical_bytes
@@ -56,11 +61,50 @@ def text_difference(generated: Side, golden: Side) -> Json:
     """
     if generated.code.text == golden.code.text:
         return None
-    for index, (ours, theirs) in enumerate(zip_longest(generated.listing, golden.listing)):
-        if ours is None or theirs is None or ours.words != theirs.words:
-            shown = _instruction(generated, ours), _instruction(golden, theirs)
-            return {"index": index, "generated": shown[0], "golden": shown[1]}
-    return {"index": None, "generated": "padding differs", "golden": "padding differs"}
+    pairs = list(zip_longest(generated.listing, golden.listing))
+    index = _first_edit(pairs)
+    if index is None:
+        return {"index": None, "generated": "padding differs", "golden": "padding differs"}
+    ours, theirs = pairs[index]
+    shown = _instruction(generated, ours), _instruction(golden, theirs)
+    return {"index": index, "generated": shown[0], "golden": shown[1]}
+
+
+Pair = tuple[Instruction | None, Instruction | None]
+
+
+def _first_edit(pairs: Sequence[Pair]) -> int | None:
+    """Return where two listings first differ.
+
+    A branch over an edit has another distance; it differs if it leads to another instruction.
+    """
+    differing = [i for i, (one, other) in enumerate(pairs) if not _is_equal(one, other)]
+    edits = (i for i in differing if not _is_alike(*pairs[i]))
+    edit = next(edits, len(pairs))
+    sides = [[side for side in sides if side is not None] for sides in zip(*pairs, strict=True)]
+    by_address = [{one.address: i for i, one in enumerate(side)} for side in sides]
+    for index in differing:
+        if index >= edit:
+            break
+        targets = [
+            places.get(branch_target(side[index]), -1)
+            for side, places in zip(sides, by_address, strict=True)
+        ]
+        # Before the edit, places are the same only if their numbers are.
+        if min(targets) < edit or not _is_alike(sides[0][targets[0]], sides[1][targets[1]]):
+            return index
+    return edit if edit < len(pairs) else None
+
+
+def _is_equal(one: Instruction | None, other: Instruction | None) -> bool:
+    return one is not None and other is not None and one.words == other.words
+
+
+def _is_alike(one: Instruction | None, other: Instruction | None) -> bool:
+    """Tell whether two instructions are equal but for the distance of a branch."""
+    if one is None or other is None or not (one.branch_target and other.branch_target):
+        return _is_equal(one, other)
+    return one.mnemonic == other.mnemonic
 
 
 def descriptor_difference(generated: Side, golden: Side) -> Json:

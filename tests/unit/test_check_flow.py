@@ -6,11 +6,10 @@ import pytest
 
 from netra_build.asm.objects.code_object import Kernel
 from netra_build.asm.objects.descriptor import read_descriptor
-from netra_build.asm.objects.listings import Disassembly, Instruction
+from netra_build.asm.objects.listings import Disassembly, Instruction, branch_target
 from netra_build.checkasm.hazards.flow import (
     BudgetExceeded,
     Flow,
-    branch_target,
     build_flow,
     run_forward,
 )

@@ -80,7 +80,7 @@ def test_other_code_is_told_from_what_it_leaves_alone_and_its_source_is_named():
     difference = package_difference(OLD, new)
     assert kernels(difference) == [
         ("sample_first", "text_differs", []),
-        ("sample_second", "renamed", []),
+        ("sample_second", "unchanged", []),
     ]
     assert difference["causes"]["sources"] == [
         {"old": LEAF, "new": LEAF, "state": "changed", "role": "template"}
@@ -89,7 +89,7 @@ def test_other_code_is_told_from_what_it_leaves_alone_and_its_source_is_named():
     (hunk,) = text["instructions"]["hunks"]
     assert [line["text"] for line in hunk["removed"]] == ["v_mov_b32_e32 v1, 7"]
     assert [line["text"] for line in hunk["added"]] == ["v_mov_b32_e32 v1, 8"]
-    assert summary(difference) == "Other code in 1 of 2 kernels, 1 under a new hash alone."
+    assert summary(difference) == "Other code in 1 of 2 kernels, 1 unchanged."
 
 
 def named(made: dict[str, bytes], symbol: str = "sample_first") -> dict[str, bytes]:
@@ -208,7 +208,7 @@ def test_the_command_says_what_changed(archives, capsys):
     assert main(["diff", *archives]) == 1
     out = capsys.readouterr().out
     assert out.startswith(
-        "small 1.2.0 -> small 1.3.0\n\nOther code in 1 of 2 kernels, 1 under a new hash alone.\n\n"
+        "small 1.2.0 -> small 1.3.0\n\nOther code in 1 of 2 kernels, 1 unchanged.\n\n"
     )
     assert "  - 0x0008  v_mov_b32_e32 v1, 7\n  + 0x0008  v_mov_b32_e32 v1, 8\n" in out
     assert out.endswith("\n\ndifferent\n")

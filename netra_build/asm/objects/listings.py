@@ -22,8 +22,7 @@ KEY_COLUMNS = 16
 MAX_KNOWN = 64
 """Characters of a text whose form is held."""
 
-SOFT_HYPHEN = 0xAD
-DT_SONAME = 14
+SOFT_HYPHEN, DT_SONAME = 0xAD, 14
 
 _HEADER = """
 File: {label}
@@ -143,6 +142,12 @@ def _instruction(line: str, location: str) -> Instruction:
     )
 
 
+def branch_target(instruction: Instruction) -> int:
+    """Return the byte address that a direct branch leads to; its offset counts dwords."""
+    offset = instruction.words[0] & 0xFFFF
+    return instruction.address + 4 + 4 * (offset - 0x10000 if offset & 0x8000 else offset)
+
+
 def difference_lines(report: Mapping[str, Json]) -> list[str]:
     """Return lines that show the first difference of a report side by side; none if identical."""
     lines: list[str] = []
@@ -164,10 +169,8 @@ def notes_text(code: CodeObject, label: str) -> str:
     notes = [tuple(split_notes(section.data, label)) for section in sections]
     # The only note of an object has been decoded already.
     document = code.metadata if sum(map(len, notes)) == 1 else None
-    body = "".join(
-        _section_text(section, found, label, document)
-        for section, found in zip(sections, notes, strict=True)
-    )
+    pairs = zip(sections, notes, strict=True)
+    body = "".join(_section_text(*pair, label, document) for pair in pairs)
     return _HEADER.format(label=label, load_name=_load_name(code)) + body + "]\n"
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from netra_build.asm.objects.code_object import Kernel
-from netra_build.asm.objects.listings import Disassembly, Instruction
+from netra_build.asm.objects.listings import Disassembly, Instruction, branch_target
 from netra_build.checkasm.hazards.effects import Effects, decode_effects
 from netra_build.checkasm.hazards.findings import Finding, make_finding
 
@@ -70,12 +70,6 @@ def build_flow(kernel: Kernel, disassembly: Disassembly) -> tuple[Flow, list[Fin
         reachable=tuple(sorted(successors)),
     )
     return flow, builder.findings
-
-
-def branch_target(instruction: Instruction) -> int:
-    """Return the byte address that a direct branch leads to; its offset counts dwords."""
-    offset = instruction.words[0] & 0xFFFF
-    return instruction.address + 4 + 4 * (offset - 0x10000 if offset & 0x8000 else offset)
 
 
 class _Builder:

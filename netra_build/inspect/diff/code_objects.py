@@ -7,9 +7,14 @@ from dataclasses import dataclass
 
 from netra_build.asm.objects.code_object import CodeObject, Kernel, read_code_object
 from netra_build.asm.objects.elf import Section
-from netra_build.asm.objects.listings import Disassembly, Instruction, parse_disassembly
+from netra_build.asm.objects.listings import (
+    Disassembly,
+    Instruction,
+    branch_target,
+    parse_disassembly,
+)
 from netra_build.checkasm.hazards.effects import find_form
-from netra_build.checkasm.hazards.flow import branch_target, kernel_instructions
+from netra_build.checkasm.hazards.flow import kernel_instructions
 from netra_build.core.canonical_json import Json
 from netra_build.core.digests import sha256_hex
 from netra_build.inspect.diff.documents import Files, change_rows, renamed_pairs

@@ -21,7 +21,7 @@ COVERED = "netra.json", "files"
 """A part of a document that the rest of the difference covers."""
 UNCHANGED, RENAMED = "unchanged", "renamed"
 ADDED, REMOVED, NOT_BUILT = "added", "removed", "not_built"
-"""Verdicts on a kernel beside those of equivalence; ``renamed``: only names and hashes differ."""
+"""Verdicts on a kernel beside those of equivalence; ``renamed``: only the symbol differs."""
 
 
 def engine_difference(old: Files, new: Files, labels: tuple[str, str]) -> dict[str, Json]:
@@ -151,8 +151,7 @@ def _kernel_row(
     difference = kernel_difference(*pair)
     if difference["verdict"] != IDENTICAL:
         return {**row, "verdict": difference["verdict"], "difference": difference}
-    is_same = symbols[0] == symbols[1] and sides[0].code.data == sides[1].code.data
-    return {**row, "verdict": UNCHANGED if is_same else RENAMED}
+    return {**row, "verdict": UNCHANGED if symbols[0] == symbols[1] else RENAMED}
 
 
 def _file_rows(old: Files, new: Files) -> list[Json]:

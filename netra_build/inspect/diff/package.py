@@ -131,9 +131,9 @@ def _object_rows(old: PackageSide, new: PackageSide) -> list[dict[str, Json]]:
             continue
         sides = (product_code(side.product, name, f"{side.label}/") for side in (old, new))
         found = code_difference(*sides)
-        is_same = mine[name] == theirs[name]
         for kernel in found["kernels"]:
             is_equal = kernel["verdict"] == IDENTICAL
+            is_same = kernel["old_symbol"] == kernel["new_symbol"]
             verdict = (UNCHANGED if is_same else RENAMED) if is_equal else kernel["verdict"]
             names = {key: kernel[key] for key in ("old_symbol", "new_symbol")}
             difference = None if is_equal else kernel

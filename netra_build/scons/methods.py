@@ -238,15 +238,16 @@ def _refuse_mixing(execution: Execution) -> None:
 
 
 def _refuse_replacing(execution: Execution, record: OutputRecord) -> None:
-    """Refuse to write a package or page over a file that no build of ours has written."""
+    """Refuse to write a package or page over a file that we have not written."""
     for name in execution.graph.products(Root.DIST):
         path = execution.folders.paths[Root.DIST] / name
         if execution.disk.exists(path) and not record.knows(str(path)):
-            raise BadInput(
-                "file is there, and no build of this folder has made it",
-                location=str(path),
-                hint="remove it, or name another folder with out=",
-            )
+            from netra_build.inspect.report.page import is_page
+
+            if not (name.endswith(".html") and is_page(path, execution.disk)):
+                fact = "file is there, and no build of this folder has made it"
+                hint = "remove it, or name another folder with out="
+                raise BadInput(fact, location=str(path), hint=hint)
 
 
 class NetraUserError(SCons.Errors.UserError):  # type: ignore[misc]

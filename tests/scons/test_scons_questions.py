@@ -96,7 +96,7 @@ def test_a_folder_of_somebody_else_in_the_place_of_a_product_is_left_alone(built
 def test_a_file_in_the_place_of_a_page_is_left_alone(built: Project) -> None:
     mine = built.path(f"pages/{ENGINE}.html")
     mine.parent.mkdir()
-    mine.write_text("mine")
+    mine.write_text("<!DOCTYPE html>\nmine")
     done = built.scons("report", f"engine={ENGINE}", "out=pages")
     assert (done.status, done.errors) == (
         2,
@@ -107,7 +107,17 @@ def test_a_file_in_the_place_of_a_page_is_left_alone(built: Project) -> None:
     assert asked.errors == (
         f"netra: {mine}: file is there, and is no page\nhint: remove it, or name another\n"
     )
-    assert (asked.status, mine.read_text()) == (2, "mine")
+    assert (asked.status, mine.read_text()) == (2, "<!DOCTYPE html>\nmine")
+
+
+def test_a_page_of_the_command_is_replaced(built: Project) -> None:
+    page = built.path(f"pages/{ENGINE}.html")
+    assert built.netra("report", f"build/engines/{ENGINE}", "--out", str(page)).status == 0
+    before = page.read_bytes()
+    for _ in range(2):
+        done = built.scons("report", f"engine={ENGINE}", "out=pages")
+        assert (done.status, done.errors) == (0, "")
+    assert page.read_bytes().startswith(before[:100])
 
 
 def test_operations_that_a_profile_leaves_without_a_kernel_are_named(built: Project) -> None:

@@ -11,7 +11,7 @@ from netra_build.cli.options import at_path, command
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput
 from netra_build.core.folders import FolderFiles
-from netra_build.inspect.report.page import PAGE_START, read_scores, report_page
+from netra_build.inspect.report.page import is_page, read_scores, report_page
 from netra_build.inspect.report.read_product import read_facts
 from netra_build.inspect.validate.package import check_integrity
 from netra_build.release.layout import OCI_SUFFIX, SUFFIX
@@ -39,7 +39,7 @@ def report_command(options: argparse.Namespace) -> int:
     place = out.absolute()
     # Planning a recorded request again needs the folder of that build.
     states = None if options.build is None else states_in(options.build, options.product)
-    if disk.exists(place) and not disk.read_bytes(place).startswith(PAGE_START):
+    if disk.exists(place) and not is_page(place, disk):
         raise BadInput(
             "file is there, and is no page", location=str(out), hint="remove it, or name another"
         )

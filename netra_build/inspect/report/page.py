@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from netra_build.build.graph.actions import Inputs, Outputs, Parameters, Stage
 from netra_build.checkasm.hazards.kernel_statistics import LDS_BYTES, MOST_WAVES, VGPRS
 from netra_build.checkasm.mutate.document import COLUMNS, read_record
+from netra_build.core.disk import Disk
 from netra_build.core.errors import BadInput
 from netra_build.core.texts import texts_in
 from netra_build.inspect.report.artifact_graph import ArtifactGraph
@@ -37,7 +38,11 @@ if TYPE_CHECKING:
 Scores = dict[str, tuple[tuple[str, str], ...]]
 """Column and cell of mutation scores, by tactic or tactic and variant."""
 
-PAGE_START = b"<!DOCTYPE html>\n"
+PAGE_START = (
+    b'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+    b'<meta name="generator" content="Netra Build">'
+)
+"""What every page begins with, and no other file."""
 _BETWEEN_TAGS = re.compile(r">(?:\s*\n\s*|\s{2,})<")
 LONGEST = 300
 """Characters of one text that a page still shows."""
@@ -108,6 +113,11 @@ def report_page(
         )
     )
     return PAGE_START + f"{_BETWEEN_TAGS.sub('><', text).strip()}\n".encode()
+
+
+def is_page(path: Path, disk: Disk) -> bool:
+    """Tell whether a file is a page of ours, which another one may replace."""
+    return disk.read_bytes(path).startswith(PAGE_START)
 
 
 @cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,10 +17,24 @@ TABLE = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 def tables() -> dict[str, Mapping[str, str]]:
     """Return, for each table of the manual, its first column and its text."""
     return {
-        "command": {word: load_command(word).help for word in sorted(COMMANDS)},
+        "command": {call(word): load_command(word).help for word in sorted(COMMANDS)},
         "target": TARGETS,
         "variable": VARIABLES,
     }
+
+
+def call(word: str) -> str:
+    """Return a command with the arguments that it needs, or may have beside options."""
+    parser = argparse.ArgumentParser(add_help=False)
+    load_command(word).add_arguments(parser)
+    shown = [word]
+    for action in parser._actions:
+        if action.required or not action.option_strings:
+            names = "/".join(map(str, action.choices or [action.dest.upper()]))
+            words = [*action.option_strings[:1], str(action.metavar or names).replace("|", "/")]
+            needed = " ".join(words)
+            shown.append(needed if action.required else f"[{needed}]")
+    return " ".join(shown)
 
 
 def render(text: str, rows_by_table: Mapping[str, Mapping[str, str]]) -> str:

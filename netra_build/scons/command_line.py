@@ -118,7 +118,7 @@ NOT_USED_WITH = {
 def _refuse_unknown(targets: Sequence[str]) -> None:
     """Refuse a word that is no target of ours and no path; SCons would only call it a file."""
     for target in targets:
-        if target in TARGETS or target == "asked" or any(mark in target for mark in "/.#"):
+        if target in TARGETS or target == "product" or any(mark in target for mark in "/.#"):
             continue
         if not RealDisk().exists(Path(target)):
             hint = nearest_hint(target, TARGETS)
@@ -138,7 +138,7 @@ def declare_asked(env: Any, values: Mapping[str, str], targets: Sequence[str]) -
     ]
     if packed:
         _declare_checks(env, values, targets, {})
-        env.Default(env.Alias("asked", packed))
+        env.Default(env.Alias("product", packed))
         return
     shared = {"locked": flag(values, "locked")}
     product: dict[str, Any] = {**_given(values, "out"), **shared}
@@ -153,14 +153,14 @@ def declare_asked(env: Any, values: Mapping[str, str], targets: Sequence[str]) -
     if "recipe" in values:
         unlocked = {"allow_unlocked": flag(values, "allow_unlocked")}
         asked += last_files(env.NetraRecipe(values["recipe"], **unlocked, **objects))
-    if "tactic" in values and ("asked" in targets or not checks):
+    if "tactic" in values and ("product" in targets or not checks):
         asked += last_files(env.NetraTactic(values["tactic"], **product))
     _declare_checks(env, values, checks, shared)
     if not asked and not targets:
         for name in recipe_names(env["NETRA_CONTEXT"].library(env)):
             asked += last_files(env.NetraEngine(name, **product))
     if asked:
-        env.Default(env.Alias("asked", asked))
+        env.Default(env.Alias("product", asked))
 
 
 def _packed(env: Any, values: Mapping[str, str], target: str) -> list[Any]:

@@ -109,7 +109,7 @@ def finish(env: Any, check: UpToDateCheck, has_failed: bool) -> None:
     """Print what is worth knowing after the build; if all is done, note it for the next time."""
     context: BuildContext = env["NETRA_CONTEXT"]
     moment_ns = time.time_ns()
-    is_done = not has_failed and _is_done(check.targets or ["asked"])
+    is_done = not has_failed and _is_done(check.targets or ["product"])
     if is_done:
         context.notes += context.warnings()
     if check.is_usable and is_done:

@@ -75,6 +75,6 @@ def _kernels(code: CodeObject, parameters: Parameters) -> dict[str, Json]:
     return {"kernels": members, "sources": sources}
 
 
-STRIP = Stage("seal", "SEAL", __name__, strip_object)
+STRIP = Stage("strip", "STRIP", __name__, strip_object)
 LAY_OUT = Stage("rewrite", "REWRITE", __name__, lay_out)
 READ = Stage("read", "READ", __name__, read)

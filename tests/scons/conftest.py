@@ -21,7 +21,7 @@ def built_once(made_once: MadeOnce) -> Project:
 
     def make(folder: Path) -> None:
         project = Project.copy_to(folder / "project")
-        words = ("-j2", f"engine={ENGINE}", "asked", "check-equivalence")
+        words = ("-j2", f"engine={ENGINE}", "product", "check-equivalence")
         done = project.scons(*words, PYTHONDONTWRITEBYTECODE="")
         assert done.status == 0, done.errors
 

@@ -41,7 +41,7 @@ def test_a_name_that_changed_with_the_code_is_followed_to_the_edit(built: Projec
     assert (done.status, done.errors) == (0, "")
     lines = [line.strip() for line in done.output.splitlines()]
     assert lines[0].endswith(".hsaco: missing")
-    assert lines[1].startswith("SEAL moe_silu_quant_decode_m1 -> hsaco/netra_moe_silu_quant_")
+    assert lines[1].startswith("STRIP moe_silu_quant_decode_m1 -> hsaco/netra_moe_silu_quant_")
     assert lines[2].startswith('made under a new name, "hsaco/netra_moe_silu_quant_')
     changed = [line for line in lines if line.startswith(f'input "{reductions}" changed b3:')]
     assert len(changed) == 1

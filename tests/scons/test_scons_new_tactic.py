@@ -40,7 +40,7 @@ def report(project: Project, suffix: str) -> dict:
 
 def test_it_builds_is_identical_clean_and_exact(project: Project) -> None:
     before = laid_out(project)
-    done = project.scons("-j2", f"tactic={NAME}", "asked", "check-equivalence")
+    done = project.scons("-j2", f"tactic={NAME}", "product", "check-equivalence")
     assert done.status == 0, done.errors
     assert "1 compared, 0 differing" in done.output.splitlines()
     assert report(project, ".equivalence.json")["verdict"] == "identical"

@@ -19,7 +19,7 @@ PRIMITIVES = sorted(
 INCLUDE = re.compile(r'^\s*\.include "([^"]+)"', re.MULTILINE)
 INSTRUCTION = re.compile(r"^\t([sv]_|global_|ds_|buffer_)\w+ ")
 WORD = re.compile(r"[A-Za-z_]\w*")
-AFTER_ASSEMBLY = ("LINK", "SEAL", "DIS", "EQUIV")
+AFTER_ASSEMBLY = ("LINK", "STRIP", "DIS", "EQUIV")
 
 
 @dataclass(frozen=True)

@@ -90,7 +90,7 @@ WORDS = [
     ["-i", ASKED],
     ["--random", ASKED],
     [ASKED, "build/engines/qwen36_moe_m1/engine.json"],
-    [ASKED, "asked"],
+    [ASKED, "product"],
     [ASKED, "locked=0"],
     [ASKED, "out=build/engines/qwen36_moe_m1"],
     [ASKED, "check-kernels"],
@@ -105,6 +105,7 @@ def test_other_words_lead_past_the_check(finished: Project, sample: Sample) -> N
         run = finished.scons(*words)
         assert run.status == 0, (words, run.errors)
         assert NOTHING.search(run.output) is None, words
+        assert words[0] != "--debug=time" or "scons: `product' is up to date.\n" in run.output
 
 
 def test_words_that_change_nothing_of_what_is_made(finished: Project) -> None:

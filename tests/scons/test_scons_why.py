@@ -103,7 +103,7 @@ def test_nothing_would_run_after_a_build(objects: Project) -> None:
     assert line.startswith("netra: 0 would run, 0 may run, ")
     assert ahead(objects, NAME) == [
         f"{HSACO}: up to date",
-        f"  SEAL {TACTIC} -> hsaco/{NAME}.hsaco ran in build 1 because",
+        f"  STRIP {TACTIC} -> hsaco/{NAME}.hsaco ran in build 1 because",
         "    first build",
     ]
 
@@ -137,9 +137,9 @@ def test_a_remark_in_an_include_runs_what_reads_it_and_changes_no_code_object(
     change = f'input "{GUARDS}" changed {old} -> {b3(objects, GUARDS)}'
     assert ahead(objects, HSACO) == [
         f"{HSACO}: may run",
-        f"  SEAL {TACTIC} -> hsaco/{NAME}.hsaco ran in build 1 because",
+        f"  STRIP {TACTIC} -> hsaco/{NAME}.hsaco ran in build 1 because",
         "    first build",
-        f"  SEAL {TACTIC} -> hsaco/{NAME}.hsaco may run now because",
+        f"  STRIP {TACTIC} -> hsaco/{NAME}.hsaco may run now because",
         f'    input "{WORK}.linked.hsaco" will be made again first',
         f"      LINK {TACTIC} -> {WORK}.linked.hsaco may run now because",
         f'        input "{WORK}.o" will be made again first',
@@ -158,7 +158,7 @@ def test_a_remark_in_an_include_runs_what_reads_it_and_changes_no_code_object(
     ]
     assert why(objects, TACTIC) == [
         f"{HSACO}: up to date",
-        f"  SEAL {TACTIC} -> hsaco/{NAME}.hsaco ran in build 1 because",
+        f"  STRIP {TACTIC} -> hsaco/{NAME}.hsaco ran in build 1 because",
         "    first build",
     ]
 
@@ -175,7 +175,7 @@ def test_an_instruction_in_an_include_is_followed_to_the_code_object(objects: Pr
     )
     assert why(objects, HSACO) == [
         f"{HSACO}: up to date",
-        f"  SEAL {TACTIC} -> hsaco/{NAME}.hsaco ran in build 2 because",
+        f"  STRIP {TACTIC} -> hsaco/{NAME}.hsaco ran in build 2 because",
         f'    input "{WORK}.linked.hsaco" {linked}',
         f"      LINK {TACTIC} -> {WORK}.linked.hsaco ran in build 2 because",
         f'        input "{WORK}.o" {made}',
@@ -214,7 +214,7 @@ def test_the_code_of_a_stage(objects: Project) -> None:
     objects.path(module).write_text(objects.path(module).read_text() + "# a remark\n")
     change = f"module netra_build.stages.read_object {old} -> {b3(objects, module)}"
     assert ahead(objects, HSACO)[3:] == [
-        f"  SEAL {TACTIC} -> hsaco/{NAME}.hsaco would run now because",
+        f"  STRIP {TACTIC} -> hsaco/{NAME}.hsaco would run now because",
         f"    code of the stage changed: {change}",
     ]
 
@@ -225,7 +225,7 @@ def test_an_output_that_was_altered_and_one_that_is_gone(objects: Project) -> No
     made = f"build/work/{WORK}.o"
     objects.path(made).unlink()
     assert ahead(objects, HSACO)[3:] == [
-        f"  SEAL {TACTIC} -> hsaco/{NAME}.hsaco would run now because",
+        f"  STRIP {TACTIC} -> hsaco/{NAME}.hsaco would run now because",
         f'    output "hsaco/{NAME}.hsaco" was altered {old} -> {new}',
         f'    input "{WORK}.linked.hsaco" will be made again first',
         f"      LINK {TACTIC} -> {WORK}.linked.hsaco may run now because",
@@ -235,7 +235,7 @@ def test_an_output_that_was_altered_and_one_that_is_gone(objects: Project) -> No
     ]
     build(objects)
     assert why(objects, HSACO)[3:] == [
-        f"  SEAL {TACTIC} -> hsaco/{NAME}.hsaco ran with the same bytes in build 2 because",
+        f"  STRIP {TACTIC} -> hsaco/{NAME}.hsaco ran with the same bytes in build 2 because",
         f'    output "hsaco/{NAME}.hsaco" was altered {old} -> {new}',
     ]
 
@@ -244,7 +244,7 @@ def test_records_that_are_lost(objects: Project) -> None:
     objects.path("build/work/outputs.json").unlink()
     build(objects)
     assert why(objects, HSACO)[3:] == [
-        f"  SEAL {TACTIC} -> hsaco/{NAME}.hsaco ran with the same bytes in build 2 because",
+        f"  STRIP {TACTIC} -> hsaco/{NAME}.hsaco ran with the same bytes in build 2 because",
         "    the build tool lost its own record of it",
     ]
     objects.path("build/work/runs.json").unlink()
@@ -265,7 +265,7 @@ def test_what_the_store_gave_is_said(objects: Project, tmp_path: Path) -> None:
     objects.path(HSACO).unlink()
     assert objects.scons(*words, f"store={store}").status == 0
     assert why(objects, HSACO)[3:] == [
-        f"  SEAL {TACTIC} -> hsaco/{NAME}.hsaco restored with the same bytes in build 3 because",
+        f"  STRIP {TACTIC} -> hsaco/{NAME}.hsaco restored with the same bytes in build 3 because",
         f'    output "hsaco/{NAME}.hsaco" is missing',
     ]
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import importlib.util
 import re
+from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 from types import ModuleType
 
 import pytest
 
+from netra_build import stages
+from netra_build.build.graph.actions import Stage
 from netra_build.core import errors
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -43,6 +47,16 @@ def test_a_stale_table_is_written_anew(writer):
 
 def test_every_exit_code_is_in_the_manual(manual):
     assert {int(code) for code in re.findall(r"^\| (\d+) \|", manual, re.MULTILINE)} == EXIT_CODES
+
+
+def test_every_tag_of_the_log_is_in_the_manual(manual):
+    table = manual.partition("| tag |")[2].partition("\n\n")[0]
+    tags = re.findall(r"`([A-Z]+)`", "".join(row.split("|")[1] for row in table.splitlines()[2:]))
+    names = [f"netra_build.stages.{found.name}" for found in iter_modules(stages.__path__)]
+    modules = [import_module(name) for name in [*names, "netra_build.inspect.report.page"]]
+    made = {x.label for module in modules for x in vars(module).values() if isinstance(x, Stage)}
+    assert len(tags) == len(set(tags))
+    assert set(tags) == {*made, "STORE"}
 
 
 @pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "docs/layout.md"])

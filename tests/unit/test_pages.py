@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from package_sources import PACKAGE, Sources, parsed, read_sources
+from package_sources import PACKAGE, ROOT, Sources, parsed, read_sources
 
 
 def page_faults(sources: Sources) -> list[str]:
@@ -33,3 +33,11 @@ BASE = {"netra_build.a": '"""Doc.\n\n``b``: a thing.\n"""', "netra_build.a.b": "
 def test_a_seeded_module_is_reported(module):
     assert page_faults(BASE) == []
     assert page_faults({**BASE, module: ""}) == [f"{module}: is not on the page of its folder"]
+
+
+def test_the_lengths_of_what_is_written_by_hand_are_those_of_the_files():
+    page = (ROOT / "docs/layout.md").read_text(encoding="utf-8")
+    stated = dict(re.findall(r"^\| `([\w/]+\.py)` \| (\d+) \|", page, re.MULTILINE))
+    assert len(stated) >= 7
+    texts = {name: (ROOT / PACKAGE / name).read_text(encoding="utf-8") for name in stated}
+    assert stated == {name: str(len(text.splitlines())) for name, text in texts.items()}

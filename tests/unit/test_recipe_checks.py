@@ -16,7 +16,7 @@ from netra_build.pipeline import objects_graph
 from netra_build.plan.library_units import recipe_units
 
 ROOT = Path(__file__).resolve().parents[2]
-MAKING = {"close", "assemble", "link", "seal", "instantiate", "read"}
+MAKING = {"close", "assemble", "link", "strip", "instantiate", "read"}
 RESULT = {"copy", "describe", "result"}
 PROVING = {"check", "conform", "disassemble", "equivalence", "flatten", "golden"}
 

@@ -1,4 +1,4 @@
-"""The tool chain in process: LLVM's libraries in worker processes that stay.
+"""The native tool chain: LLVM's libraries in assembler processes, which stay.
 
 Starting a program costs more than what it does for one kernel. Here a kernel costs a message, and
 the result is the same; docs/native.md tells what that rests on. In reading order:
@@ -7,8 +7,9 @@ the result is the same; docs/native.md tells what that rests on. In reading orde
     The library: LLVM's assembler and lld behind three C functions, and the layout of
     ``llvm-objdump``, which is a program and no library.
 ``worker``, ``protocol``
-    The program of a worker: it loads the library and answers one request at a time, in frames of
-    byte strings on a socket. It imports next to nothing, so that it starts in milliseconds.
+    The program of an assembler process, called worker in this folder: it loads the library and
+    answers one request at a time, in frames of byte strings on a socket. It imports next to
+    nothing, so that it starts in milliseconds.
 ``workers``
     A few workers for any number of threads: started when first needed, replaced when they end.
 ``session``

@@ -6,7 +6,7 @@ In reading order:
     The time and the memory that one run may take, and what is said of one that takes more.
 ``programs``
     How a program is run: in a folder of its own, with a fixed environment, bounded in time, memory
-    and output; and what assemblers and linkers report. The only module that starts any process.
+    and output; and what assemblers and linkers report. The only one here that starts a process.
 ``tool_identity``
     Who a program is: its version, and the digest of its bytes and of all libraries it loads, which
     are found by reading ELF files, never by running. What was found out is kept in a memory as long

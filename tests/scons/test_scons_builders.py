@@ -15,7 +15,7 @@ SECOND = """Environment(tools=["netra"], toolpath=[PyPackageDir("netra_build.sco
 MIXED = (
     ('env.NetraRecipe("other", out="out/objects")', "out/objects"),
     ('env.NetraEngine("pair", out="./out/objects")', "out/objects"),
-    ('env.NetraChecks(out="out/objects")', "out/objects"),
+    ('env.NetraChecks(deployment="deployed.json", out="out/objects")', "out/objects"),
     ('env.NetraEngine("pair", profile="other", out="out/engine")', "out/engine/"),
     (f'{SECOND}.NetraEngine("pair", out="out/objects")', "out/objects"),
 )
@@ -37,7 +37,14 @@ def test_two_products_are_not_mixed_in_one_folder(
 
 
 def add_another_of_each(repository: Path) -> None:
-    """Add a recipe of the first kernel alone, and a profile that differs from the first in name."""
+    """Add recipes of the first kernel alone, and a profile with another name than the first."""
+    member = {"tactic": "fill_a", "symbol": "k", "definitions": {}}
+    locks = {f"locked_{what}_sha256": "1" * 64 for what in ("text", "hsaco")}
+    evidence = {"lock": "lock.json", "lock_sha256": "1" * 64}
+    deployed = {"format": "netra-compatibility-build-1", "target": "gfx950", "wave_size": 64}
+    deployed |= {"deployment": "d", "evidence": evidence}
+    deployed["artifacts"] = [{"name": "k", "members": [member], **locks}]
+    (repository / "deployed.json").write_text(json.dumps(deployed))
     recipe = repository / "library/recipes/objects.yaml"
     head, _, _ = recipe.read_text().partition("      - tactic: fill_b")
     recipe.with_name("other.yaml").write_text(head)
@@ -71,8 +78,7 @@ env.NetraRelease("pair")
 env.NetraRelease("objects", kind="code_objects")
 env.NetraReport("pair", out="dist")
 env.NetraRecipe("objects", debug=True, out="out/objects")
-env.NetraChecks()
-env.NetraEquivalence()
+env.NetraChecks(deployment="deployed.json")
 """
 
 
@@ -80,6 +86,7 @@ def test_packages_pages_and_the_same_again_share_a_folder(
     repository: Path, installed: Path
 ) -> None:
     shutil.copyfile(ROOT / "LICENSE", repository / "library/LICENSE")
+    add_another_of_each(repository)
     with_nodes(repository, PACKAGES)
     done = scons(repository, installed, "-n")
     assert done.status == 0, done.errors
@@ -91,7 +98,7 @@ NO_ARGUMENTS = (
     (
         'NetraRecipe("objects", given=1)',
         'option "given"',
-        "known names: allow_unlocked, debug, library_root, locked, out",
+        "known names: allow_unlocked, debug, library_root, locked, out, strict",
     ),
     ('NetraReport("pair", kind="engines")', 'kind "engines"', 'did you mean "engine"?'),
     ('NetraRelease("pair", kind=3)', 'kind "3"', "known names: code_objects, engine"),

@@ -153,6 +153,15 @@ def test_what_is_no_regular_file_is_refused(tmp_path: Path, kind: str) -> None:
 def test_a_folder_that_cannot_be_made_has_no_lock(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     said: list[str] = []
-    take_lock(str(tmp_path / "file"), "scons", said.append)
+    take_lock(str(tmp_path / "file/build"), "scons", said.append)
     assert said == []
     assert (tmp_path / "file").read_text() == ""
+
+
+def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path):
+    (tmp_path / "build").touch()
+    with pytest.raises(BadInput) as caught:
+        take_lock(str(tmp_path / "build"), "scons", print)
+    assert str(caught.value) == (
+        f"{tmp_path}/build: the build folder is no folder\nhint: move it away"
+    )

@@ -43,7 +43,9 @@ def take_lock(build: str, command: str, say: Callable[[str], None]) -> None:
 
 
 def _refuse_others(build: str) -> None:
-    """Raise ``BadInput`` unless the lock's place is free or holds a regular file."""
+    """Raise ``BadInput`` unless the lock's place is free or holds a file, in a folder."""
+    if os.path.lexists(build) and not os.path.isdir(build):
+        raise BadInput("the build folder is no folder", location=build, hint="move it away")
     path = f"{build}/{LOCK}"
     try:
         is_file = stat.S_ISREG(os.lstat(path).st_mode)

@@ -6,12 +6,13 @@ disassemble lists instructions with the file named as in the product.
 
 from __future__ import annotations
 
-from netra_build.asm.tools.programs import AssemblyFailed, shown_report
+from netra_build.asm.tools.programs import AssemblyFailed
 from netra_build.asm.tools.toolchain import Toolchain
 from netra_build.build.graph.actions import Inputs, Outputs, Parameters, Stage
 from netra_build.core.errors import NetraError
 
 MAIN = "main:"
+MAX_SHOWN_LINES = 100
 
 
 def assemble(inputs: Inputs, parameters: Parameters, tools: Toolchain) -> Outputs:
@@ -35,6 +36,16 @@ def explain(error: NetraError, hints: Inputs, tools: Toolchain) -> NetraError:
     except NetraError as other:
         return other
     return error
+
+
+def shown_report(raw: str) -> str:
+    """Return a report for people: a long one from its first error on, and cut off."""
+    lines = raw.rstrip().split("\n")
+    if len(lines) <= MAX_SHOWN_LINES:
+        return "\n".join(lines)
+    start = next((i for i, line in enumerate(lines) if ": error: " in line), 0)
+    shown = lines[start : start + MAX_SHOWN_LINES]
+    return "\n".join([*shown, f"... and {len(lines) - len(shown)} more lines"])
 
 
 def link(inputs: Inputs, parameters: Parameters, tools: Toolchain) -> Outputs:

@@ -14,9 +14,9 @@ from netra_build.asm.tools.programs import (
     assembly_failure,
     first_tool_error,
     parse_diagnostics,
-    shown_report,
 )
 from netra_build.core.errors import BadInput
+from netra_build.stages.assemble import shown_report
 
 MACRO_REPORT = """Included from unit.s:3:
 ./common/guards.inc:9:2: warning: something small

@@ -37,7 +37,6 @@ PACKAGE_PARENT = Path(__file__).parent.parent.parent.parent
 """The folder that holds the package; a worker searches it and no ``site-packages``."""
 
 MAX_DIAGNOSTICS = 1000
-MAX_SHOWN_LINES = 100
 INSTANTIATION = "<instantiation>"
 """The file name that the assembler gives to text made by a macro."""
 
@@ -126,16 +125,6 @@ def assembly_failure(raw: str, location: str) -> AssemblyFailed:
         place = note
     where = f"{place.file}:{place.line}:{place.column}"
     return AssemblyFailed(error.text, location=where, diagnostics=diagnostics, raw=raw)
-
-
-def shown_report(raw: str) -> str:
-    """Return a report for people: a long one from its first error on, and cut off."""
-    lines = raw.rstrip().split("\n")
-    if len(lines) <= MAX_SHOWN_LINES:
-        return "\n".join(lines)
-    start = next((i for i, line in enumerate(lines) if ": error: " in line), 0)
-    shown = lines[start : start + MAX_SHOWN_LINES]
-    return "\n".join([*shown, f"... and {len(lines) - len(shown)} more lines"])
 
 
 def first_tool_error(raw: str) -> str:

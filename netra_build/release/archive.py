@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from netra_build.core.canonical_json import Json
 from netra_build.core.errors import BadInput
+from netra_build.formats.fields import Fields
 from netra_build.release.layout import refuse_above
-from netra_build.release.origin import needed_libraries
+from netra_build.release.origin import Origin, needed_libraries
 from netra_build.release.ustar import read_ustar, ustar_pieces
 
 MAX_ARCHIVE_BYTES = 64 * 1024 * 1024
@@ -20,6 +22,7 @@ MAX_RATIO = 200
 FREE_BYTES = 1024 * 1024
 """A smaller archive is no decompression bomb, whatever its ratio."""
 
+_NUMBERED = re.compile(r"[0-9]{1,4}(\.[0-9]{1,4}){2}")
 MAGIC = b"\x28\xb5\x2f\xfd"
 _PIECE = 1024
 """Bytes given to the decompressor at once: one block of three bytes can stand for 128 KiB."""
@@ -61,6 +64,20 @@ def settings() -> dict[str, Json]:
         "library_version": str(zstandard.__version__),
         "window_log": WINDOW_LOG,
     }
+
+
+def check_settings(stated: Fields, origin: Origin) -> None:
+    """Raise ``BadInput`` for settings that no archive of ours can have."""
+    known, fact = settings(), "claim differs from the content"
+    known["library_version"] = origin.environment["packages"].get("zstandard")
+    stated.close(known)
+    for key, value in known.items():
+        if key != "compressor_version":
+            stated.hold(key, value, fact)
+    version = stated.text("compressor_version")
+    if not _NUMBERED.fullmatch(version):
+        fact, got = "version has the wrong form", f'"{version[:80]}"'
+        stated.refuse(fact, "compressor_version", expected="X.Y.Z", got=got)
 
 
 def compress(data: bytes) -> bytes:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from pathlib import PurePosixPath
 
-from netra_build.core.errors import BadInput
+from netra_build.core.errors import BadInput, Refused
 from netra_build.formats.vocabulary import CODE_OBJECTS, ENGINE, TARGET
 
 FORMAT = "netra-release-1"
@@ -25,11 +26,29 @@ SUFFIX, OCI_SUFFIX = ".tar.zst", ".oci.tar"
 _VERSION = re.compile(
     r"(0|[1-9][0-9]{0,8})(\.(0|[1-9][0-9]{0,8})){2}(-[0-9A-Za-z][0-9A-Za-z.]{0,31})?"
 )
+_STATES_VERSION = re.compile(rf"-[0-9]+\.[0-9]+\.[0-9]+|-{TARGET}\Z")
 
 
 def top_folder(name: str, version: str) -> str:
     """Return the one folder at the top of an archive, for example ``moe-1.2.0-gfx950``."""
     return f"{name}-{version}-{TARGET}"
+
+
+def refuse_renamed(top: str, location: str, name: str, version: str) -> None:
+    """Raise ``Refused`` when the top folder, or the file, is called as another release is.
+
+    A file whose name states neither a version nor the target may be called as one likes.
+    """
+    wanted = top_folder(name, version)
+    stem = (
+        PurePosixPath(location).name.removesuffix(SUFFIX).removesuffix(".tar").removesuffix(".oci")
+    )
+    fact, got = "folder of the archive is named otherwise", top
+    if top == wanted:
+        if not _STATES_VERSION.search(stem) or stem in (wanted, f"{name}-{version}"):
+            return
+        fact, got = "file is named for another release", stem
+    raise Refused(fact, location=location, expected=f'"{wanted}"', got=f'"{got}"')
 
 
 def check_version(version: str, location: str) -> None:

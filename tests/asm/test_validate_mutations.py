@@ -17,13 +17,19 @@ from netra_build.build.graph.actions import Root
 from netra_build.build.run.execution import Execution, Folders
 from netra_build.build.run.executor import run_graph
 from netra_build.cli.build.validate import build_engine
-from netra_build.core.canonical_json import canonical_bytes, pretty_bytes
+from netra_build.core.canonical_json import canonical_bytes, pretty_bytes, stable_hash
+from netra_build.core.digests import DIGEST, blake3_hex, sha256_hex
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import NetraError
 from netra_build.formats.library import Library, open_library
-from netra_build.inspect.validate.engine import verify_engine
+from netra_build.inspect.validate.engine import COMPILED, verify_engine
 from netra_build.inspect.validate.engine_folder import EngineFolder
-from netra_build.plan.documents import engine_files
+from netra_build.plan.documents import (
+    SOURCE_DOCUMENTS,
+    engine_files,
+    source_hash,
+    with_engine_id,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "tests" / "data" / "conformance"
@@ -88,12 +94,19 @@ def flipped(value: Any) -> Any:
     return 1 if value is None else value + 1
 
 
-def edit(path: Path, pointer: tuple[Any, ...]) -> None:
+def value_at(path: Path, pointer: tuple[Any, ...]) -> Any:
+    node = json.loads(path.read_bytes())
+    for key in pointer:
+        node = node[key]
+    return node
+
+
+def edit(path: Path, pointer: tuple[Any, ...], value: Any = None) -> None:
     document = json.loads(path.read_bytes())
     node = document
     for key in pointer[:-1]:
         node = node[key]
-    node[pointer[-1]] = flipped(node[pointer[-1]])
+    node[pointer[-1]] = flipped(node[pointer[-1]]) if value is None else value
     write = pretty_bytes if path.name == "netra.json" else canonical_bytes
     path.write_bytes(write(document))
 
@@ -270,3 +283,109 @@ def test_what_no_tool_chain_has_seen_is_said(engines):
     without = set(verify_engine(engine, RealDisk(), library).unverified)
     assert {f"metadata/{symbol}.dis" for symbol in symbols} < without
     assert {f"metadata/{symbol}.equivalence.json" for symbol in symbols} < without
+
+
+def lies(value: Any) -> list[Any]:
+    """Return values that an attacker might put in place of one; a digest is made a false one."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        return [flipped(value)] if not DIGEST.fullmatch(str(value)) else ["0" * 64]
+    return [value + 1, -1 - value]
+
+
+def resealed(engine: Path) -> None:
+    """Make every digest right again that is computed from files alone, the seal's own the last."""
+    seal = json.loads((engine / "netra.json").read_bytes())
+    manifest = json.loads((engine / "engine.json").read_bytes())
+    names = {p.relative_to(engine).as_posix() for p in engine.rglob("*") if p.is_file()}
+    compiled = {n for n in names if n in SOURCE_DOCUMENTS or COMPILED.fullmatch(n)}
+    digests = {name: sha256_hex((engine / name).read_bytes()) for name in compiled}
+    manifest["compiler"]["source_hash"] = source_hash(digests)
+    manifest = with_engine_id(manifest)
+    (engine / "engine.json").write_bytes(canonical_bytes(manifest))
+    seal["engine_id"] = manifest["engine_id"]
+    for name in names - {"netra.json"}:
+        data = (engine / name).read_bytes()
+        sizes = {"sha256": sha256_hex(data), "blake3": blake3_hex(data), "size_bytes": len(data)}
+        seal["files"][name] = sizes
+    del seal["seal_sha256"]
+    seal["seal_sha256"] = stable_hash(seal)
+    (engine / "netra.json").write_bytes(pretty_bytes(seal))
+
+
+UNDERIVED = ("files", "seal_sha256", "engine_id", "recipe", "toolchain", "not_pinned")
+"""What is made right again, and what of a seal no file of the engine can contradict."""
+
+RANGE = "number is out of range; expected 1 to 9223372036854775807, got "
+CASE = 'label is of no case; expected "{t}/CASE/SEED", got "other/random/1"'
+REWRITTEN = [
+    ("elements", -8, f"{RANGE}-8"),
+    ("wave_instructions", 0, f"{RANGE}0"),
+    ("label", "other/random/1", CASE),
+    ("label", None, '"{l}" is listed twice'),
+]
+
+
+@pytest.mark.parametrize(("key", "value", "fact"), REWRITTEN)
+def test_a_false_run_is_caught(key, value, fact, engines, toolchain, tmp_path):
+    origin, library = engines["ours"]
+    engine = Path(shutil.copytree(origin, tmp_path / "engine"))
+    symbol = json.loads((engine / "validation_plan.json").read_bytes())["candidates"][0]["symbol"]
+    path = engine / f"metadata/{symbol}.numerics.json"
+    report = json.loads(path.read_bytes())
+    last = report["runs"][1]["label"]
+    edit(path, ("runs", 0, key), last if value is None else value)
+    resealed(engine)
+    place = "/runs" if value is None else f"/runs/0/{key}"
+    assert str(refusal(engine, library, toolchain)) == (
+        f"{path}#{place}: " + fact.format(t=report["tactic"], l=last)
+    )
+
+
+def test_a_false_digest_of_a_golden_source_is_caught(engines, toolchain, tmp_path):
+    origin, library = engines["ours"]
+    engine = Path(shutil.copytree(origin, tmp_path / "engine"))
+    pointer = ("kernels", 0, "golden", "metadata_sha256")
+    right = value_at(engine / "netra.json", pointer)
+    edit(engine / "netra.json", pointer, "0" * 64)
+    resealed(engine)
+    assert str(refusal(engine, library, toolchain)) == (
+        f"{engine}/netra.json#/kernels/0/golden/metadata_sha256: seal differs from the reports; "
+        f'expected "{right}", got "{"0" * 64}"'
+    )
+
+
+@pytest.mark.parametrize("name", ["netra.json", "metadata/{s}.checks.json"])
+def test_a_folder_in_the_place_of_a_file_is_refused(name, engines, tmp_path):
+    origin, library = engines["ours"]
+    engine = Path(shutil.copytree(origin, tmp_path / "engine"))
+    symbol = json.loads((engine / "validation_plan.json").read_bytes())["candidates"][0]["symbol"]
+    path = engine / name.replace("{s}", symbol)
+    path.unlink()
+    path.mkdir()
+    assert str(refusal(engine, library)).startswith(f"{path}: not a regular file")
+
+
+@pytest.mark.parametrize("layout", ["ours", "shared"])
+def test_what_is_sealed_anew_is_caught(layout, engines, toolchain, sample_of_each, tmp_path):
+    """Whoever alters a record can compute its digests: what it says has to be derived."""
+    origin, library = engines[layout]
+    engine = Path(shutil.copytree(origin, tmp_path / "engine"))
+    resealed(engine)
+    assert (engine / "netra.json").read_bytes() == (origin / "netra.json").read_bytes()
+    cases = [
+        (path, pointer, lie)
+        for path in sorted(engine.rglob("*.json"))
+        for pointer in scalars(json.loads(path.read_bytes()))
+        for lie in lies(value_at(path, pointer))
+        if pointer[0] not in UNDERIVED and lie != value_at(path, pointer)
+    ]
+    kept = {path: path.read_bytes() for path in engine.rglob("*.json")}
+    missed = []
+    for path, pointer, lie in sample_of_each(cases, lambda case: kind_of(case[0], engine), 2):
+        edit(path, pointer, lie)
+        resealed(engine)
+        if refusal(engine, library, toolchain) is None:
+            missed.append((path.name, pointer, lie))
+        for other, data in kept.items():
+            other.write_bytes(data)
+    assert missed == []

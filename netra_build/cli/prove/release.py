@@ -61,6 +61,8 @@ VERIFICATION, REPRODUCTION = "netra-verification-1", "netra-reproduction-1"
     "verify a release package: signature, every digest and every claim",
     at_path("package", "archive, OCI layout or its tar", metavar="PACKAGE"),
     at_path("--key", "Ed25519 public key (PEM) that must have signed"),
+    option("--name", help="name that the release has to have"),
+    option("--version", metavar="X.Y.Z", help="version that it has to have"),
     flag("--json", "print the findings as JSON"),
     LIBRARY_AROUND,
     TOOLCHAIN,
@@ -75,6 +77,8 @@ def verify_command(options: argparse.Namespace) -> int:
         find_tools=lambda: toolchain_if_any(options),
         key=None if options.key is None else disk.read_bytes(options.key, max_bytes=MAX_KEY_BYTES),
         key_location=str(options.key),
+        name=options.name,
+        version=options.version,
     )
     location = str(options.package)
     with collector_paused():

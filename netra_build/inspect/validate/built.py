@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Mapping
 
 from netra_build.asm.objects.code_object import CodeObject, kernel_and_metadata, read_code_object
 from netra_build.asm.tools.toolchain import Toolchain
@@ -37,12 +38,12 @@ from netra_build.stages.engine_documents import (
 NOT_RUN = "not_run_for_generated_symbol"
 
 
-def check_objects(engine: EngineFolder, tools: Toolchain | None = None) -> list[str]:
+def check_objects(engine: EngineFolder, tools: Toolchain | None = None) -> ObjectVerifier:
     """Raise ``BadInput`` when a code object, its record, its notes or its report disagree.
 
     An engine that was never built has no code object of a generated kernel, and none is
-    required; one that was built has all of them. Returns the files that were not verified, most
-    of them for lack of a tool chain.
+    required; one that was built has all of them. Returns what knows the files that were not
+    verified, most of them for lack of a tool chain.
     """
     plan = engine.fields(VALIDATION_PLAN)
     candidates = list(plan.objects("candidates"))
@@ -58,7 +59,7 @@ def check_objects(engine: EngineFolder, tools: Toolchain | None = None) -> list[
     _check_operations(engine)
     _check_golden(engine, verifier)
     _check_progress(engine, plan, is_built=bool(built))
-    return verifier.unverified
+    return verifier
 
 
 def _path(candidate: Fields) -> str:
@@ -188,11 +189,12 @@ def _check_progress(engine: EngineFolder, plan: Fields, *, is_built: bool) -> No
         raise difference.refusal(f'"{key}" differs from the reports', plan.location)
 
 
-def check_seal(engine: EngineFolder) -> None:
+def check_seal(engine: EngineFolder, goldens: Mapping[str, Json]) -> None:
     """Raise ``BadInput`` with the first entry of ``netra.json`` that is not what it must be.
 
     Checked last, so that a false statement of a document is named by its own pointer first. Only
-    the seal's own digest protects the fields on the recipe, the tool chain and golden records.
+    the seal's own digest protects the fields on the recipe and the tool chain, and those on golden
+    sources that are not in ``goldens``, which has what they give by symbol.
     """
     if not engine.has(SEAL):
         return
@@ -204,7 +206,7 @@ def check_seal(engine: EngineFolder) -> None:
     for name in files.value:
         if not engine.has(name):
             raise BadInput(f'file "{name}" is missing', location=files.place(name))
-    derived = _derived_seal(engine, fields)
+    derived = _derived_seal(engine, fields, goldens)
     fields.close(derived)
     fields.hold("engine_id", derived["engine_id"], "seal is of another engine")
     for name, digests in derived["files"].items():
@@ -220,7 +222,9 @@ def check_seal(engine: EngineFolder) -> None:
     fields.hold("seal_sha256", derived["seal_sha256"], "seal differs from its own digest")
 
 
-def _derived_seal(engine: EngineFolder, fields: Fields) -> dict[str, Json]:
+def _derived_seal(
+    engine: EngineFolder, fields: Fields, goldens: Mapping[str, Json]
+) -> dict[str, Json]:
     """Return the seal written again from the files that it covers, and what it alone says."""
     names = [name for name in engine.names if name != SEAL and not name.endswith("/")]
     inputs = {name: engine.read(name) for name in sorted(names)}
@@ -231,8 +235,9 @@ def _derived_seal(engine: EngineFolder, fields: Fields) -> dict[str, Json]:
         closure = closure_record(engine, template.removeprefix(f"{INCLUDES}/"), place)
         inputs |= {f"closure:{symbol}": closure, f"conform:{symbol}": b""}
     for row, symbol in zip(fields.objects("kernels"), symbols, strict=False):
-        if row.has("golden"):
-            inputs[f"golden:{symbol}"] = canonical_bytes(row.child("golden").value)
+        golden = goldens.get(symbol, row.get("golden", None))
+        if golden is not None:
+            inputs[f"golden:{symbol}"] = canonical_bytes(golden)
     parameters = {"symbols": symbols, **{key: fields.get(key) for key in ("recipe", "not_pinned")}}
     tools = stated_tools(fields.child("toolchain").value)
     return parse_object(seal_engine(inputs, parameters, tools)["seal"], SEAL)

@@ -85,10 +85,10 @@ def verify_engine(
         former = _check_statements(engine, library, is_strict=strict)
         if not self_contained:
             check_against_library(engine, library, strict=strict)
-        unverified = check_objects(engine, tools)
+        verifier = check_objects(engine, tools)
         _check_identity(engine, engine.fields(MANIFEST), former)
-        check_seal(engine)
-        return Validation(summary(engine), tuple(unverified), former)
+        check_seal(engine, verifier.goldens)
+        return Validation(summary(engine), tuple(verifier.unverified), former)
     except NetraError as error:
         name = altered_file(engine)
         if name and name not in error.location:

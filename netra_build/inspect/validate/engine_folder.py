@@ -159,11 +159,14 @@ def check_inventory(engine: EngineFolder) -> tuple[str, ...]:
     former = former_sources(engine)
     known = {*_candidate_names(engine), *_golden_names(engine), *former}
     for name in sorted(engine.names):
+        is_named = name.rstrip("/") in known or is_document(name.rstrip("/"))
         if name.endswith("/"):
+            if is_named or name == f"{SEAL}/":
+                raise BadInput("not a regular file", location=engine.location(name[:-1]))
             continue
         if (engine.root / name).is_symlink():
             raise BadInput("file is a link", location=engine.location(name))
-        if name not in known and not is_document(name) and name != SEAL:
+        if not is_named and name != SEAL:
             raise BadInput(
                 "file is named by no document of the engine", location=engine.location(name)
             )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -15,7 +16,7 @@ from netra_build.asm.tools.toolchain import Toolchain
 from netra_build.core.canonical_json import Json, canonical_bytes
 from netra_build.core.digests import sha256_hex
 from netra_build.core.errors import BadInput
-from netra_build.formats.fields import Fields
+from netra_build.formats.fields import Fields, first_repeated
 from netra_build.formats.vocabulary import TARGET
 from netra_build.inspect.validate.engine_folder import ProductFiles
 from netra_build.plan.instances import INCLUDES
@@ -23,10 +24,12 @@ from netra_build.stages import check_object, read_object
 from netra_build.stages.check_numerics import FORMAT as NUMERICS_FORMAT
 from netra_build.stages.check_numerics import SCOPE
 from netra_build.stages.equivalence import compare, read_side
+from netra_build.stages.golden import FORMAT as GOLDEN_FORMAT
+from netra_build.stages.golden import golden_digests
 
 GOLDEN_SUFFIXES = (".golden.text", ".golden.metadata.txt", ".golden.dis")
 """Of files that only a comparison with golden sources writes."""
-RUN_KEYS = {"label": str, "elements": int, "differing": int, "wave_instructions": int}
+RUN_KEYS = ("label", "elements", "differing", "wave_instructions")
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,8 @@ class ObjectVerifier:
         self.files = files
         self.tools = tools if tools is None or tools.disassembler is not None else None
         self.unverified: list[str] = []
+        self.goldens: dict[str, Json] = {}
+        """Symbol to what its golden source gives, as a record of a build states it."""
 
     def verify(self, name: str, claims: list[Claim], locked: str | None = None) -> None:
         """Raise ``BadInput`` with the first file about a code object that is not what it must be.
@@ -158,12 +163,11 @@ class ObjectVerifier:
         if not isinstance(report.get("variant"), str):
             report.refuse('"variant" has another type', "variant", got=report.get("variant"))
         _hold(report, expected)
-        for run in report.objects("runs"):
-            run.close(RUN_KEYS)
-            for key, kind in RUN_KEYS.items():
-                if type(run.get(key)) is not kind:
-                    run.refuse(f'"{key}" has another type', key, got=run.get(key))
-            _hold(run, {"differing": 0})
+        labels = [_checked_run(run, str(expected["tactic"])) for run in report.objects("runs")]
+        if not labels:
+            report.refuse("report is about no run", "runs")
+        if (label := first_repeated(labels)) is not None:
+            report.refuse(f'"{label}" is listed twice', "runs")
         self.unverified.append(name)
 
     def _verify_equivalence(
@@ -191,6 +195,9 @@ class ObjectVerifier:
         if len(objects) > 1:
             alone = [read_code_object(self.tools.link([made]), label) for made in objects]
         symbols = list(map(self._only_symbol, alone, sources))
+        for claim, code_alone, symbol in zip(claims, alone, symbols, strict=True):
+            digests = golden_digests(code_alone.data, symbol, label)
+            self.goldens[claim.symbol] = {"format": GOLDEN_FORMAT, **digests}
         threads = [claim.threads for claim in claims]
         ours = list(zip([claim.symbol for claim in claims], threads, strict=True))
         theirs = list(zip(symbols, threads, strict=True))
@@ -227,6 +234,20 @@ class ObjectVerifier:
         except UnicodeDecodeError:
             raise BadInput("listing is not UTF-8", location=self.files.location(name)) from None
         return data
+
+
+def _checked_run(run: Fields, tactic: str) -> str:
+    """Return the label of a run, which names its tactic, after a check of what it counts."""
+    run.close(RUN_KEYS)
+    _hold(run, {"differing": 0})
+    for key in ("elements", "wave_instructions"):
+        run.integer(key, low=1)
+    label = run.text("label")
+    if not re.fullmatch(rf"{re.escape(tactic)}/[A-Za-z0-9_-]+/[0-9]+", label):
+        run.refuse(
+            "label is of no case", "label", expected=f'"{tactic}/CASE/SEED"', got=f'"{label}"'
+        )
+    return label
 
 
 def stated_tools(stated: Mapping[str, str]) -> Toolchain:

@@ -12,11 +12,12 @@ from netra_build.core.digests import sha256_hex
 from netra_build.core.disk import Disk, sealed_folder
 from netra_build.core.errors import BadInput, NetraError, Refused, ToolchainFailed
 from netra_build.core.json_difference import hold_same
+from netra_build.formats.fields import Fields
 from netra_build.formats.library import Library
 from netra_build.formats.vocabulary import ENGINE
 from netra_build.inspect.validate.engine import verify_engine
 from netra_build.inspect.validate.result import verify_result
-from netra_build.release.archive import Package
+from netra_build.release.archive import Package, check_settings
 from netra_build.release.kernels import kernel_rows, read_as_ours
 from netra_build.release.layout import (
     ENVELOPE,
@@ -26,9 +27,9 @@ from netra_build.release.layout import (
     SBOM,
     WRITTEN_LAST,
     check_version,
-    top_folder,
+    refuse_renamed,
 )
-from netra_build.release.origin import Origin, environment_of, product_files
+from netra_build.release.origin import Asked, Origin, environment_of, product_files
 from netra_build.release.provenance import check_signature, read_envelope, read_provenance, subjects
 from netra_build.release.record import read_record, refuse_unready, release_record
 from netra_build.release.sbom import sbom_bytes
@@ -60,6 +61,9 @@ class Means:
     find_tools: Callable[[], Toolchain | None]
     key: bytes | None = None
     key_location: str = ""
+    name: str | None = None
+    version: str | None = None
+    """What the release has to be called, and its version, if something is expected."""
 
 
 def check_integrity(package: Package, location: str) -> tuple[dict[str, Json], Origin]:
@@ -82,13 +86,7 @@ def check_integrity(package: Package, location: str) -> tuple[dict[str, Json], O
     _hold(about, subjects(files, location), PROVENANCE, location)
     asked = origin.asked
     check_version(asked.version, f"{location}/{PROVENANCE}")
-    if package.top != top_folder(asked.name, asked.version):
-        raise Refused(
-            "folder of the archive is named otherwise",
-            location=location,
-            expected=f'"{top_folder(asked.name, asked.version)}"',
-            got=f'"{package.top}"',
-        )
+    refuse_renamed(package.top, location, asked.name, asked.version)
     return record, origin
 
 
@@ -103,6 +101,7 @@ def verify_package(package: Package, location: str, means: Means) -> list[Findin
 def _findings(package: Package, location: str, means: Means) -> Iterator[Finding]:
     yield _signature(package, location, means)
     record, origin = check_integrity(package, location)
+    _refuse_unexpected(origin.asked, location, means)
     count = len(package.files)
     yield Finding("digests", True, f"{count} files, by {RECORD} and {PROVENANCE}")
     yield from _product(package, origin, location, means)
@@ -117,6 +116,17 @@ def _findings(package: Package, location: str, means: Means) -> Iterator[Finding
     )
     yield Finding("numerics", False, detail)
     yield Finding("hardware", False, "no release states anything about hardware")
+
+
+def _refuse_unexpected(asked: Asked, location: str, means: Means) -> None:
+    """Raise ``Refused`` for a release of another name or version than is expected."""
+    for what, wanted, got in (
+        ("name", means.name, asked.name),
+        ("version", means.version, asked.version),
+    ):
+        if wanted is not None and wanted != got:
+            fact = f"release has another {what}"
+            raise Refused(fact, location=location, expected=f'"{wanted}"', got=f'"{got}"')
 
 
 def _hold(files: Mapping[str, bytes], digests: Mapping[str, str], by: str, location: str) -> None:
@@ -222,6 +232,7 @@ def _claims(package: Package, record: Mapping[str, Json], origin: Origin, locati
         if derived["toolchain"] != origin.toolchain:
             raise BadInput("tool chain is not the one of the product", location=PROVENANCE)
         hold_same(derived, record, FACT, RECORD)
+        check_settings(Fields(record["archive"], RECORD, "/archive"), origin)
         refuse_unready(content, origin, record)
     verdicts = record["verdicts"]
     detail = (

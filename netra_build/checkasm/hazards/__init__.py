@@ -11,6 +11,7 @@ each check is one data flow analysis of that graph. This folder may import ``cor
 - ``flow``: basic blocks and edges of a kernel; data flow to a fixed point, within a budget.
 - ``hazard_table``: wait states between dependent instructions, and what they depend on, as data.
 - ``waits``: loads that may be outstanding where their registers are used; missing wait states.
+- ``kernarg_layout``: the argument list of the metadata, and reads of what no argument owns.
 - ``kernargs``: the argument list compared with the bytes that the code reads.
 - ``checker``: all checks of a code object, and those that need no data flow. Start here.
 

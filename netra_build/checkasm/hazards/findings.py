@@ -103,7 +103,7 @@ warning metadata-count
     the metadata states fewer registers than the code uses
     emit the count from the highest register used
 error kernarg-layout
-    the metadata's kernargs overlap or leave the segment
+    the metadata's kernargs overlap, descend or leave the segment
 error kernarg-read
     the code reads kernarg bytes that no argument owns
     compare the load's offset and width with the argument table

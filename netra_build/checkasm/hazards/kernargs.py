@@ -8,8 +8,6 @@ done to the pointer is noted as unresolved.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
 
 from netra_build.asm.objects.code_object import Kernel
 from netra_build.asm.objects.descriptor import KernelDescriptor
@@ -17,20 +15,29 @@ from netra_build.asm.objects.metadata import ArgumentMetadata
 from netra_build.checkasm.hazards.effects import (
     SCALAR_MASK,
     SGPR_BASE,
+    VGPR_MASK,
     Effects,
     base_mnemonic,
     lowest,
     numbers,
+    union,
 )
 from netra_build.checkasm.hazards.findings import Finding, make_finding
 from netra_build.checkasm.hazards.flow import Flow, run_forward
+from netra_build.checkasm.hazards.kernarg_layout import (
+    HIDDEN,
+    KernargRead,
+    argument_name,
+    layout_faults,
+    order_faults,
+    read_fault,
+)
 
-PADDING_BYTES = 16
-"""A gap shorter than this between arguments, or behind the last, is alignment."""
-
-LOW, HIGH, TAINTED, CONSTANT, PRELOADED = "low", "high", "tainted", "constant", "preloaded"
+LOW, HIGH, TAINTED, CONSTANT = "low", "high", "tainted", "constant"
+PRELOADED, PADDING = "preloaded", "padding"
 Value = tuple[str, int]
-"""Kind and number: byte offset of a pointer's low half, a constant, a preloaded dword."""
+"""Kind and number: byte offset of a pointer's low half, a constant, a preloaded dword, the byte
+offset of a loaded dword that no argument owns."""
 State = dict[int, Value]
 NOTHING: Value = ("", 0)
 
@@ -39,16 +46,8 @@ _BEFORE_POINTER = (
     ("user_sgpr_dispatch_ptr", 2),
     ("user_sgpr_queue_ptr", 2),
 )
+_COPIES = ("s_mov_b32", "s_mov_b64")
 _INTEGER = re.compile(r"-?(?:0x[0-9a-f]{1,8}|\d{1,10})")
-
-
-@dataclass(frozen=True, order=True)
-class KernargRead:
-    """Bytes ``offset`` to ``offset + size`` read by the instruction with this index."""
-
-    offset: int
-    size: int
-    index: int
 
 
 def check_kernargs(kernel: Kernel, flow: Flow) -> list[Finding]:
@@ -60,52 +59,21 @@ def check_kernargs(kernel: Kernel, flow: Flow) -> list[Finding]:
     listed = kernel.metadata.arguments if kernel.metadata else ()
     arguments = sorted(listed, key=lambda argument: argument.offset)
     size = kernel.descriptor.kernarg_size
-    for text in _layout_faults(arguments, size):
+    for text in (*order_faults(listed), *layout_faults(arguments, size)):
         findings.append(make_finding("kernarg-layout", kernel.symbol, text))
-    walker = _Walker(flow)
+    walker = _Walker(flow, arguments)
     run_forward(flow, _start(kernel.descriptor), walker.step, _join)
     for read in sorted(walker.reads):
-        text = _read_fault(read, arguments, size, has_metadata=kernel.metadata is not None)
+        text = read_fault(read, arguments, size, has_metadata=kernel.metadata is not None)
         if text:
             instruction = flow.instructions[read.index]
             findings.append(make_finding("kernarg-read", kernel.symbol, text, instruction))
+    for use in sorted(walker.uses):
+        text = f"uses kernarg bytes {use.offset} to {use.offset + 3}, which no argument owns"
+        instruction = flow.instructions[use.index]
+        findings.append(make_finding("kernarg-read", kernel.symbol, text, instruction))
     findings += _unread(kernel, flow, arguments, walker)
     return findings
-
-
-def _layout_faults(arguments: list[ArgumentMetadata], size: int) -> Iterator[str]:
-    end = 0
-    for argument in arguments:
-        place = _name(argument)
-        if argument.offset < end:
-            yield f"{place} overlaps the one before; expected an offset of at least {end}"
-        end = max(end, argument.offset + argument.size)
-        if argument.offset + argument.size > size:
-            last = argument.offset + argument.size
-            yield f"{place} leaves the segment; expected an end of at most {size}, got {last}"
-
-
-def _read_fault(
-    read: KernargRead, arguments: list[ArgumentMetadata], size: int, *, has_metadata: bool
-) -> str:
-    first, end = read.offset, read.offset + read.size
-    span = f"reads kernarg bytes {first} to {end - 1}"
-    if first < 0 or end > size:
-        return f"{span} of a segment of {size} bytes"
-    if not has_metadata:
-        return ""
-    touched = [a for a in arguments if a.offset < end and a.offset + a.size > first]
-    if not touched:
-        return f"{span}, which no argument owns"
-    # The runtime's own block of hidden arguments has reserved gaps.
-    has_holes = any(argument.value_kind.startswith("hidden_") for argument in touched)
-    at = first
-    for argument in [*touched, None]:
-        begin = argument.offset if argument else end
-        if begin - at >= PADDING_BYTES and not has_holes:
-            return f"{span}; no argument owns bytes {at} to {begin - 1}"
-        at = max(at, argument.offset + argument.size) if argument else end
-    return ""
 
 
 def _unread(
@@ -120,14 +88,9 @@ def _unread(
         last = argument.offset + argument.size
         read = any(r.offset < last and r.offset + r.size > argument.offset for r in walker.reads)
         if not read and not argument.value_kind.startswith("hidden_"):
-            text = f"{_name(argument)} is never read"
+            text = f"{argument_name(argument)} is never read"
             findings.append(make_finding("kernarg-unread", kernel.symbol, text))
     return findings
-
-
-def _name(argument: ArgumentMetadata) -> str:
-    shown = f'kernarg "{argument.name}"' if argument.name else "kernarg"
-    return f"{shown} at offset {argument.offset}"
 
 
 def _start(descriptor: KernelDescriptor) -> State:
@@ -143,12 +106,15 @@ def _start(descriptor: KernelDescriptor) -> State:
 
 
 def _join(left: State, right: State) -> State:
-    """Keep what both paths agree on; a pointer at two offsets becomes a tainted one."""
+    """Keep what both paths agree on, and padding; a pointer at two offsets becomes tainted."""
     if left == right:
         return left
-    result: State = {}
+    both = (*right.items(), *left.items())
+    result = {register: value for register, value in both if value[0] == PADDING}
     for register, value in left.items():
         other = right.get(register, NOTHING)
+        if register in result:
+            continue
         if other == value:
             result[register] = value
         elif TAINTED in (value[0], other[0]) or value[0] == other[0] == LOW:
@@ -159,38 +125,44 @@ def _join(left: State, right: State) -> State:
 class _Walker:
     """Collects all reads, and the instructions at which tracking of the pointer ends."""
 
-    def __init__(self, flow: Flow) -> None:
+    def __init__(self, flow: Flow, arguments: list[ArgumentMetadata]) -> None:
         self.flow = flow
+        self.arguments = arguments
         self.reads: set[KernargRead] = set()
+        self.uses: set[KernargRead] = set()
+        """Of bytes that no argument owns, once they are loaded."""
         self.unresolved: set[int] = set()
 
     def step(self, index: int, values: State) -> None:
         effects = self.flow.effects[index]
         if not values and effects.kind not in ("salu", "valu"):
             return
-        self._note_preloaded(index, effects, values)
+        self._note_uses(index, effects, values)
         results = self._results(index, effects, values)
-        for register in numbers(effects.writes & (SCALAR_MASK | (1 << 256) - 1)):
+        for register in numbers(effects.writes & (SCALAR_MASK | VGPR_MASK)):
             values.pop(register, None)
         values.update(results)
 
-    def _note_preloaded(self, index: int, effects: Effects, values: State) -> None:
-        for register in numbers(effects.reads & SCALAR_MASK):
+    def _note_uses(self, index: int, effects: Effects, values: State) -> None:
+        is_copy = self.flow.instructions[index].mnemonic in _COPIES
+        for register in numbers(effects.reads & (SCALAR_MASK | VGPR_MASK)):
             kind, number = values.get(register, NOTHING)
             if kind == PRELOADED:
                 self.reads.add(KernargRead(4 * number, 4, index))
+            if kind == PADDING and not is_copy:
+                self.uses.add(KernargRead(number, 4, index))
 
     def _results(self, index: int, effects: Effects, values: State) -> State:
         """Return what the instruction's registers hold; of uses that are not followed, scalar
         arithmetic taints its result and everything else ends tracking."""
         mnemonic = base_mnemonic(self.flow.instructions[index].mnemonic)
-        if mnemonic in ("s_mov_b32", "s_mov_b64", "s_movk_i32", "v_mov_b32"):
+        if mnemonic in (*_COPIES, "s_movk_i32", "v_mov_b32"):
             return self._copy(index, mnemonic, effects, values)
         if mnemonic in ("s_add_u32", "s_addc_u32", "s_add_i32"):
             return _add(mnemonic, effects, values)
         if "load" in effects.traits and mnemonic.startswith(("s_", "global_load_")):
-            self._load(index, effects, values)
-        elif _pointer_read(effects, values):
+            return self._load(index, effects, values)
+        if _pointer_read(effects, values):
             if effects.kind == "salu":
                 return dict.fromkeys(numbers(effects.writes & SCALAR_MASK), (TAINTED, 0))
             self.unresolved.add(index)
@@ -214,22 +186,36 @@ class _Walker:
         pairs = zip(numbers(target), numbers(source), strict=False)
         return {to: values[origin] for to, origin in pairs if origin in values}
 
-    def _load(self, index: int, effects: Effects, values: State) -> None:
-        """Note the bytes that a load reads at an offset from the pointer."""
+    def _load(self, index: int, effects: Effects, values: State) -> State:
+        """Note the bytes that a load reads at an offset from the pointer; return its padding."""
         if effects.kind == "smem":
             base, distance = (*effects.sources, 0, 0)[:2]
             text = effects.operands[2] if len(effects.operands) > 2 else "0"
         else:
             base, distance, text = effects.sources[-1], effects.sources[0], ""
         if base.bit_count() != 2 or not base & SCALAR_MASK:
-            return
+            return {}
         (kind, start), (high, _) = (values.get(lowest(base) + at, NOTHING) for at in (0, 1))
         distance_kind, number = _operand(values, distance, text)
         if (kind, high, distance_kind) == (LOW, HIGH, CONSTANT):
             size = _load_bytes(self.flow.instructions[index].mnemonic)
-            self.reads.add(KernargRead(start + _offset(effects) + number, size, index))
-        elif kind in (LOW, TAINTED):
+            first = start + _offset(effects) + number
+            self.reads.add(KernargRead(first, size, index))
+            loaded = zip(
+                numbers(union(effects.destinations)), range(first, first + size, 4), strict=False
+            )
+            return {to: (PADDING, at) for to, at in loaded if not self._is_owned(at)}
+        if kind in (LOW, TAINTED):
             self.unresolved.add(index)
+        return {}
+
+    def _is_owned(self, at: int) -> bool:
+        """Tell whether a dword belongs to an argument or, behind them, to the runtime's own."""
+        return not self.arguments or any(
+            one.offset < at + 4
+            and (one.offset + one.size > at or one.value_kind.startswith(HIDDEN))
+            for one in self.arguments
+        )
 
 
 def _pointer_read(effects: Effects, values: State) -> bool:

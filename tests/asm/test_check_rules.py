@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+from dataclasses import replace
 
 import pytest
 from rule_cases import Unit, all_pairs
@@ -82,15 +83,25 @@ def test_every_rule_has_a_seeded_fault() -> None:
 
 
 def test_another_target_is_refused(toolchain: Toolchain) -> None:
-    """ELF flags and metadata both name the processor."""
+    """The object names one processor, the option another."""
     hsaco = toolchain.link([toolchain.assemble(Unit("s_endpgm").source().encode())])
     code = read_code_object(hsaco, "unit")
     disassembly = parse_disassembly(toolchain.disassemble(hsaco))
     found = check_code_object(code, disassembly, target="gfx942")
     assert [f.message for f in found if f.rule == "target"] == [
-        "ELF flags name another processor; expected 0x4c, got 0x4f",
-        'metadata names another target; expected "amdgcn-amd-amdhsa--gfx942", '
-        'got "amdgcn-amd-amdhsa--gfx950"',
+        'code object is for another processor; expected "gfx942", got "gfx950"'
+    ]
+
+
+def test_a_feature_that_ordinary_processors_lack_is_named(toolchain: Toolchain) -> None:
+    """Such an object does not load there."""
+    hsaco = toolchain.link([toolchain.assemble(Unit("s_endpgm").source().encode())])
+    code = read_code_object(hsaco, "unit")
+    special = replace(code, target=f"{code.target}:sramecc-:xnack+")
+    found = check_code_object(special, parse_disassembly(toolchain.disassemble(hsaco)))
+    assert [f.message for f in found if f.rule == "target"] == [
+        "code object needs sramecc-, which an ordinary gfx950 does not run",
+        "code object needs xnack+, which an ordinary gfx950 does not run",
     ]
 
 

@@ -204,3 +204,40 @@ def test_damage_anywhere_gives_one_line_or_a_reading(rng):
 def test_every_truncation_gives_one_line():
     for size in range(0, len(LINKED), 7):
         assert fault(LINKED[:size]).startswith("k.hsaco: ")
+
+
+@pytest.mark.parametrize(
+    ("offset", "value", "message"),
+    [
+        (8, 1, "code object has an unknown version; expected EI_ABIVERSION 2 to 4, got 1"),
+        (8, 5, "code object has an unknown version; expected EI_ABIVERSION 2 to 4, got 5"),
+        (
+            48,
+            0x4C,
+            'ELF flags and metadata name different targets; expected "amdgcn-amd-amdhsa--gfx942", '
+            'got "amdgcn-amd-amdhsa--gfx950"',
+        ),
+        (
+            49,
+            0x0B,
+            'ELF flags and metadata name different targets; expected "amdgcn-amd-amdhsa--gfx950'
+            ':sramecc-:xnack+", got "amdgcn-amd-amdhsa--gfx950"',
+        ),
+    ],
+)
+def test_another_version_or_target_is_refused(offset: int, value: int, message: str) -> None:
+    """The version by its byte, the target by what ELF flags and metadata say."""
+    assert fault(changed(offset, "<B", value)) == f"k.hsaco: {message}"
+
+
+def test_an_object_for_another_processor_is_read_only_when_it_is_asked_for() -> None:
+    """Flags and metadata agree on it: every command but the static check refuses it."""
+    other = changed(48, "<B", 0x4C).replace(b"amdhsa--gfx950", b"amdhsa--gfx942")
+    expected = 'code object is for another processor; expected "gfx950", got "gfx942"'
+    assert fault(other) == f"k.hsaco: {expected}"
+    assert read_code_object(other, "k", ("gfx942",)).target == "amdgcn-amd-amdhsa--gfx942"
+
+
+def test_the_version_of_an_object_is_told() -> None:
+    """By the number that the assembler takes."""
+    assert read_code_object(changed(8, "<B", 3), "k").version == 5

@@ -46,7 +46,7 @@ def test_a_code_object_is_a_table_of_kernels(capsys):
     path = next(BUILT.glob(f"hsaco/{STEM}.hsaco"))
     record = json.loads((BUILT / f"metadata/{STEM}.json").read_text())
     lines = shown(capsys, "inspect", str(path)).splitlines()
-    assert lines[1] == "├── target: amdgcn-amd-amdhsa--gfx950"
+    assert lines[1] == "├── target: amdgcn-amd-amdhsa--gfx950, code object version 6"
     assert lines[2].endswith(f"sha256 {record['text_sha256']}")
     row = next(line.split() for line in lines if line.startswith(STEM))
     found = record["resources"]

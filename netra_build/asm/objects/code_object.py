@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from netra_build.asm.objects.descriptor import DESCRIPTOR_BYTES, KernelDescriptor, read_descriptor
@@ -32,7 +32,13 @@ from netra_build.core.errors import BadInput
 
 MAX_OBJECT_BYTES = 64 * 1024 * 1024
 MAX_SECTIONS = 1024
-MACH_GFX950 = 0x4F
+PROCESSOR_BY_MACH = {0x4C: "gfx942", 0x4F: "gfx950"}
+TARGET_PREFIX = "amdgcn-amd-amdhsa--"
+ABI_VERSIONS = range(2, 5)
+"""EI_ABIVERSION of the code object versions 4 to 6, which say features by the same ELF flags."""
+
+_FEATURE_SHIFTS = {"sramecc": 10, "xnack": 8}
+_FEATURE_SIGNS = ("", "", "-", "+")
 
 _LINK_HINT = "link it with ld.lld -shared"
 _WRONG_NUMBER = "code object has an unusable number of sections"
@@ -70,6 +76,11 @@ class CodeObject:
     metadata: Mapping[str, Json]
     """The whole decoded note."""
 
+    @property
+    def version(self) -> int:
+        """The code object version, 4 to 6."""
+        return self.abi_version + 2
+
     def section(self, name: str) -> Section | None:
         """Return the first section called ``name``, or None."""
         return next((section for section in self.sections if section.name == name), None)
@@ -88,8 +99,13 @@ class CodeObject:
         raise BadInput(f'code object has no kernel "{symbol}"; it has {known}', location=location)
 
 
-def read_code_object(data: bytes, location: str) -> CodeObject:
-    """Decode a linked code object; every fault is one ``BadInput`` line at ``location``."""
+def read_code_object(
+    data: bytes, location: str, processors: Collection[str] = ("gfx950",)
+) -> CodeObject:
+    """Decode a linked code object for one of ``processors``.
+
+    Every fault is one ``BadInput`` line at ``location``.
+    """
     if len(data) > MAX_OBJECT_BYTES:
         raise BadInput(
             "code object is too large",
@@ -114,7 +130,20 @@ def read_code_object(data: bytes, location: str) -> CodeObject:
         elf = read_headers(data, location)
     except BadInput:
         raise BadInput("code object is damaged", location=location) from None
-    return _read(elf, location)
+    if (abi := elf.header.ident[8]) not in ABI_VERSIONS:
+        known = f"EI_ABIVERSION {ABI_VERSIONS[0]} to {ABI_VERSIONS[-1]}"
+        fact = "code object has an unknown version"
+        raise BadInput(fact, location=location, expected=known, got=abi)
+    code = _read(elf, location)
+    processor = code.target.removeprefix(TARGET_PREFIX).partition(":")[0]
+    if processor not in processors:
+        raise BadInput(
+            "code object is for another processor",
+            location=location,
+            expected=" or ".join(f'"{one}"' for one in processors),
+            got=f'"{processor}"',
+        )
+    return code
 
 
 def kernel_and_metadata(
@@ -144,7 +173,7 @@ def _read(elf: ElfFile, location: str) -> CodeObject:
         e_flags=elf.header.flags,
         os_abi=elf.header.ident[7],
         abi_version=elf.header.ident[8],
-        target=_target(document, elf.header.flags),
+        target=_target(document, elf.header.flags, location),
         sections=sections,
         symbols=symbols,
         text=texts[0].data,
@@ -188,12 +217,18 @@ def _merged(documents: list[dict[str, Json]], location: str) -> dict[str, Json]:
     return {**rests[0], "amdhsa.kernels": kernels}
 
 
-def _target(document: Mapping[str, Json], e_flags: int) -> str:
-    """Return the target string of the note, else the processor that the ELF flags name."""
-    stated = document.get("amdhsa.target")
-    if isinstance(stated, str):
-        return stated
-    return "amdgcn-amd-amdhsa--gfx950" if e_flags & 0xFF == MACH_GFX950 else "unknown"
+def _target(document: Mapping[str, Json], e_flags: int, location: str) -> str:
+    """Return the target that the ELF flags name; the note has to state the same, if any."""
+    mach = e_flags & 0xFF
+    target = TARGET_PREFIX + PROCESSOR_BY_MACH.get(mach, f"machine {mach:#x}")
+    for name, shift in _FEATURE_SHIFTS.items():
+        sign = _FEATURE_SIGNS[e_flags >> shift & 3]
+        target += f":{name}{sign}" if sign else ""
+    stated = document.get("amdhsa.target", target)
+    if stated != target:
+        fact = "ELF flags and metadata name different targets"
+        raise BadInput(fact, location=location, expected=f'"{target}"', got=f'"{stated}"')
+    return target
 
 
 def _kernels(

@@ -9,7 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from netra_build.asm.objects.code_object import CodeObject, Kernel
+from netra_build.asm.objects.code_object import (
+    PROCESSOR_BY_MACH,
+    TARGET_PREFIX,
+    CodeObject,
+    Kernel,
+)
 from netra_build.asm.objects.listings import Disassembly
 from netra_build.checkasm.hazards.effects import (
     AGPR_BASE,
@@ -30,8 +35,8 @@ from netra_build.checkasm.hazards.waits import check_hazards, check_waits
 LDS_LIMIT_BYTES = 163_840
 WAVE_SIZE = 64
 VGPR_LIMIT = 512
-MACH_BY_TARGET = {"gfx942": 0x4C, "gfx950": 0x4F}
-_MACH_MASK = 0xFF
+TARGETS = tuple(sorted(PROCESSOR_BY_MACH.values()))
+UNUSUAL_FEATURES = ("sramecc-", "xnack+")
 _LDS_TRAITS = {"lds_read", "lds_write", "lds_dma"}
 MAX_INSTRUCTIONS = 100_000
 """Per kernel; the largest kernels of the public catalog have about 5,000."""
@@ -104,18 +109,18 @@ def _lds_without_barrier(flow: Flow) -> str:
 
 
 def check_target(code: CodeObject, kernel: str, target: str) -> list[Finding]:
-    """Compare the ELF flags and the metadata's target with the declared one."""
-    findings = []
-    expected = MACH_BY_TARGET[target]
-    mach = code.e_flags & _MACH_MASK
-    if mach != expected:
-        text = f"ELF flags name another processor; expected {expected:#x}, got {mach:#x}"
-        findings.append(make_finding("target", kernel, text))
-    wanted = f"amdgcn-amd-amdhsa--{target}"
-    if code.target.split(":")[0] != wanted:
-        text = f'metadata names another target; expected "{wanted}", got "{code.target}"'
-        findings.append(make_finding("target", kernel, text))
-    return findings
+    """Compare the target, on which ELF flags and metadata agree, with the declared processor."""
+    processor, *features = code.target.removeprefix(TARGET_PREFIX).split(":")
+    texts = [
+        f"code object needs {feature}, which an ordinary {target} does not run"
+        for feature in features
+        if feature in UNUSUAL_FEATURES
+    ]
+    if processor != target:
+        texts.append(
+            f'code object is for another processor; expected "{target}", got "{processor}"'
+        )
+    return [make_finding("target", kernel, text) for text in texts]
 
 
 def check_allocation(kernel: Kernel, flow: Flow) -> list[Finding]:

@@ -10,9 +10,6 @@ from netra_build.asm.objects.descriptor import SGPR_GRANULE, KernelDescriptor
 from netra_build.asm.objects.metadata import ArgumentMetadata, KernelMetadata
 from netra_build.formats.launch import KernelAbi
 
-MACHINE_GFX950 = 0x4F
-"""EF_AMDGPU_MACH of gfx950, the low byte of the ELF flags."""
-
 ABI_VERSIONS = range(2, 5)
 """ELF ABI version bytes of code object versions 4, 5 and 6."""
 
@@ -26,7 +23,7 @@ Fact = tuple[str, object, object]
 """Name of the fact, its value in the contract, its value in the code object."""
 
 PUBLISHED = (
-    *("machine flag", "target", "wavefront size", "launch block"),
+    *("target", "wavefront size", "launch block"),
     *("kernarg size (metadata)", "fixed LDS (metadata)"),
 )
 """What a contract of the published formats states; all other facts are conventions of ours."""
@@ -82,7 +79,6 @@ def compare(
 
 
 def _object_facts(code: CodeObject, kernels: int) -> Iterator[Fact]:
-    yield "machine flag", MACHINE_GFX950, code.e_flags & 0xFF
     version = code.abi_version
     yield "ABI version", version if version in ABI_VERSIONS else "2 to 4", version
     yield "target", "amdgcn-amd-amdhsa--gfx950", code.target

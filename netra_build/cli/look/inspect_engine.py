@@ -84,7 +84,8 @@ def _code_record(code: CodeObject, location: str) -> dict[str, Json]:
             for a in metadata.arguments
         ]
         kernels[kernel.symbol] = record
-    return {"target": code.target, "text_sha256": sha256_hex(code.text), "kernels": kernels}
+    record = {"target": code.target, "code_object_version": code.version}
+    return {**record, "text_sha256": sha256_hex(code.text), "kernels": kernels}
 
 
 def engine_text(engine: EngineFolder) -> str:
@@ -127,7 +128,7 @@ def _operation_row(operation: Fields) -> list[str]:
 def code_text(code: CodeObject, location: str) -> str:
     """Return a code object as a tree of facts and tables of its kernels and their kernargs."""
     facts = [
-        ("target", code.target),
+        ("target", f"{code.target}, code object version {code.version}"),
         (".text", f"{len(code.text)} bytes, sha256 {sha256_hex(code.text)}"),
         ("kernels", str(len(code.kernels))),
     ]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from netra_build import __version__
 from netra_build.asm.objects.code_object import CodeObject, read_code_object
 from netra_build.asm.objects.listings import Disassembly, parse_disassembly
-from netra_build.checkasm.hazards.checker import MACH_BY_TARGET, check_code_object, has_errors
+from netra_build.checkasm.hazards.checker import TARGETS, check_code_object, has_errors
 from netra_build.checkasm.hazards.findings import json_report, sarif_report, text_report
 from netra_build.cli.options import DISASSEMBLER, JSON, at_path, command, either, flag, option
 from netra_build.cli.places import programs_of
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     "check a code object for waits, hazards, register allocation and kernargs",
     at_path("hsaco", "linked code object", metavar="HSACO"),
     option("--symbol", metavar="S", help="check this kernel only"),
-    option("--target", choices=sorted(MACH_BY_TARGET), default="gfx950", help="declared target"),
+    option("--target", choices=TARGETS, default="gfx950", help="declared target"),
     either(
         flag("--json", "print findings as JSON"),
         flag("--sarif", "print findings as SARIF 2.1.0"),
@@ -39,7 +39,7 @@ def check_command(options: argparse.Namespace) -> int:
     """Print the findings; 1 when one of them is an error, else 0."""
     label = str(options.hsaco)
     data = RealDisk().read_bytes(options.hsaco)
-    code = read_code_object(data, label)
+    code = read_code_object(data, label, TARGETS)
     toolchain = programs_of(options)
     disassembly = parse_disassembly(toolchain.disassemble(data, label=label), label)
     findings = check_code_object(

@@ -15,7 +15,19 @@ from netra_build.asm.tools.toolchain import Toolchain
 from netra_build.checkasm.hazards.checker import check_code_object
 from netra_build.checkasm.hazards.findings import RULE_BY_ID, Finding
 
-PAIRS = all_pairs()
+LOADED = "s_load_dwordx2 s[4:5], s[0:1], 0x10\ns_waitcnt lgkmcnt(0)\n"
+COPIED = f"s_cbranch_scc0 .L\n{LOADED}s_mov_b64 s[6:7], s[4:5]\n.L:\n"
+PADDING = "uses kernarg bytes 20 to 23, which no argument owns"
+DESCENDING = Unit("s_endpgm", arguments=((8, 8), (0, 8), (16, 4)))
+BEHIND = "kernarg at offset 0 is listed behind one at offset 8"
+PAIRS = [*all_pairs(), ("kernarg-layout", DESCENDING, Unit("s_endpgm"), BEHIND)]
+PAIRS += [
+    ("kernarg-read", Unit(f"{before}v_mov_b32 v1, {bad}\ns_endpgm"), Unit(good), PADDING)
+    for before, bad, good in (
+        (LOADED, "s5", f"{LOADED}v_mov_b32 v1, s4\ns_endpgm"),
+        (COPIED, "s7", f"{COPIED}s_mov_b32 s7, 0\nv_mov_b32 v1, s7\ns_endpgm"),
+    )
+]
 PREFIXES = (0x00000000, 0x7E000000, 0x7C000000, 0xD0000000, 0xD2000000, 0xBE000000, 0x80000000)
 PREFIXES += (0xBF000000, 0xD8000000, 0xDC000000, 0xE0000000, 0xD3000000)
 

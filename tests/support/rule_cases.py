@@ -293,28 +293,6 @@ BODIES = [
         "v_mov_b32 v0, 0\nglobal_load_dword v1, v0, s[0:1] offset:16\ns_endpgm",
         "reads kernarg bytes 24 to 27 of a segment of 24 bytes",
     ),
-    (  # a half of a wide load that the metadata calls padding
-        "kernarg-read",
-        "s_load_dwordx2 s[4:5], s[0:1], 0x10\ns_waitcnt lgkmcnt(0)\ns_add_u32 s6, s5, 1\ns_endpgm",
-        "s_load_dwordx2 s[4:5], s[0:1], 0x10\ns_waitcnt lgkmcnt(0)\ns_add_u32 s6, s4, 1\ns_endpgm",
-        "uses kernarg bytes 20 to 23, which no argument owns",
-    ),
-    (  # the same through a copy, on one of two paths
-        "kernarg-read",
-        "s_cbranch_scc0 .L\ns_load_dwordx2 s[4:5], s[0:1], 0x10\ns_waitcnt lgkmcnt(0)\n"
-        "s_mov_b64 s[6:7], s[4:5]\n.L:\nv_mov_b32 v1, s7\ns_endpgm",
-        "s_cbranch_scc0 .L\ns_load_dwordx2 s[4:5], s[0:1], 0x10\ns_waitcnt lgkmcnt(0)\n"
-        "s_mov_b64 s[6:7], s[4:5]\n.L:\ns_mov_b32 s7, 0\nv_mov_b32 v1, s7\ns_endpgm",
-        "uses kernarg bytes 20 to 23, which no argument owns",
-    ),
-    (
-        "kernarg-read",
-        "v_mov_b32 v0, 0\nglobal_load_dwordx2 v[2:3], v0, s[0:1] offset:16\ns_waitcnt vmcnt(0)\n"
-        "v_mov_b32 v4, v3\ns_endpgm",
-        "v_mov_b32 v0, 0\nglobal_load_dwordx2 v[2:3], v0, s[0:1] offset:16\ns_waitcnt vmcnt(0)\n"
-        "v_mov_b32 v4, v2\ns_endpgm",
-        "uses kernarg bytes 20 to 23, which no argument owns",
-    ),
 ]
 OUTSIDE = ".Lout:\ns_endpgm"
 
@@ -372,12 +350,6 @@ UNITS = [
         Unit("s_endpgm", arguments=((0, 8), (4, 8))),
         Unit("s_endpgm", arguments=((0, 8), (8, 8))),
         "kernarg at offset 4 overlaps the one before; expected an offset of at least 8",
-    ),
-    (
-        "kernarg-layout",
-        Unit("s_endpgm", arguments=((8, 8), (0, 8), (16, 4))),
-        Unit("s_endpgm", arguments=((0, 8), (8, 8), (16, 4))),
-        "kernarg at offset 0 is listed behind one at offset 8",
     ),
     (
         "kernarg-layout",

@@ -217,19 +217,13 @@ def start_worker(
 
 def dead(number: int, location: str, reason: str = "") -> ToolchainFailed:
     """Return the error for a program that a signal has ended."""
+    names = {one.value: one.name for one in signal.Signals}
+    fact = f"was ended by signal {names.get(number, number)}"
+    if number == signal.SIGXFSZ:
+        fact = f"wrote more than {MAX_OUTPUT_BYTES} bytes"
     is_from_outside = number in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
     kind = ToolchainFailed if is_from_outside else ToolCrashed
-    return kind(_death(number) + reason, location=location)
-
-
-def _death(number: int) -> str:
-    """Return how a program ended by a signal."""
-    if number == signal.SIGXFSZ:
-        return f"wrote more than {MAX_OUTPUT_BYTES} bytes"
-    try:
-        return f"was ended by signal {signal.Signals(number).name}"
-    except ValueError:
-        return f"was ended by signal {number}"
+    return kind(fact + reason, location=location)
 
 
 def _started(

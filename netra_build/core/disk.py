@@ -14,13 +14,11 @@ from pathlib import Path, PurePosixPath
 
 from netra_build.core.errors import BadInput
 from netra_build.core.stamps import (
-    FileState,
     exists,
     is_file,
     is_folder,
     names_below,
     refuse_hidden,
-    status_state,
 )
 
 MAX_FILE_BYTES = 256 * 1024 * 1024
@@ -40,11 +38,7 @@ class RealDisk:
 
     def read_bytes(self, path: AnyPath, *, max_bytes: int = MAX_FILE_BYTES) -> bytes:
         """Return a regular file's bytes; refuse folders, devices and files over ``max_bytes``."""
-        return _read_stamped(path, max_bytes)[0]
-
-    def read_stamped(self, path: AnyPath) -> tuple[bytes, FileState]:
-        """Return a file's bytes as ``read_bytes``, and the state it was in before it was read."""
-        return _read_stamped(path, MAX_FILE_BYTES)
+        return _read(path, max_bytes)
 
     def write_bytes(self, path: AnyPath, data: bytes) -> None:
         """Write a whole file or nothing: a neighbour called ``.NAME.part``, then a rename."""
@@ -112,7 +106,7 @@ Disk = RealDisk
 """What functions ask for: this class or a subclass, which may record what is read."""
 
 
-def _read_stamped(path: AnyPath, max_bytes: int) -> tuple[bytes, FileState]:
+def _read(path: AnyPath, max_bytes: int) -> bytes:
     try:
         handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except (OSError, ValueError) as error:
@@ -133,7 +127,7 @@ def _read_stamped(path: AnyPath, max_bytes: int) -> tuple[bytes, FileState]:
             expected=f"at most {max_bytes} bytes",
             got="more",
         )
-    return data, status_state(status)
+    return data
 
 
 def _at_most(handle: int, size_bytes: int, expected_bytes: int) -> bytes:

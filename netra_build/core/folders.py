@@ -1,11 +1,13 @@
-"""Folders as mappings of names to bytes, and folders that are replaced atomically."""
+"""Folders as mappings of names to bytes, replaced atomically, and locked."""
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 
 from netra_build.core.disk import Disk, cannot_write, confined_path, relative_name, write_all
@@ -146,3 +148,43 @@ def _take_place(fresh: Path, place: Path) -> None:
             raise
     finally:
         shutil.rmtree(former, ignore_errors=True)
+
+
+_HELD: dict[tuple[int, int], int] = {}
+"""Folders that this process has locked, by device and inode."""
+
+
+def lock_folder(folder: str) -> Callable[[], None]:
+    """Make a folder, lock it against other processes, and return what ends that.
+
+    Copies of this process share the lock. ``BadInput`` when another one has it.
+    """
+    try:
+        os.makedirs(folder, exist_ok=True)
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError as error:
+        raise cannot_write(folder, error) from None
+    status = os.fstat(handle)
+    identity = status.st_dev, status.st_ino
+    try:
+        if identity not in _HELD:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _HELD[identity] = os.dup(handle)
+    except BlockingIOError:
+        raise BadInput(
+            "another build is writing into this folder",
+            location=folder,
+            hint="wait for it to end, or name another folder with out=",
+        ) from None
+    except OSError:  # a file system without locks
+        pass
+    finally:
+        os.close(handle)
+    return partial(_unlock, identity)
+
+
+def _unlock(identity: tuple[int, int]) -> None:
+    handle = _HELD.pop(identity, None)
+    if handle is not None:
+        fcntl.flock(handle, fcntl.LOCK_UN)  # for all copies of this process
+        os.close(handle)

@@ -28,6 +28,7 @@ from netra_build.build.graph.product import Product
 from netra_build.build.record.run_record import FILE_NAME as RUNS_NAME
 from netra_build.build.record.run_record import RunRecord
 from netra_build.build.run.execution import Execution, Tally
+from netra_build.build.run.executor import altered
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput, NetraError
 from netra_build.core.stamps import Row, process_start_ns
@@ -104,11 +105,11 @@ class BuildContext:
             self.runs = _RUNS.setdefault(build, record)
         return self.runs
 
-    def confirmed(self) -> list[tuple[str, dict[str, Row]]] | None:
+    def confirmed(self) -> list[tuple[str, dict[str, Row]]]:
         """Return stamp and digest by absolute path of all that was up to date or made.
 
         It is grouped by the digest of the action that made it, empty for one that is not known.
-        None when a file is not what was written.
+        Raises ``BadInput`` when a file is not what was written.
         """
         found: list[tuple[str, dict[str, Row]]] = []
         for step in self.steps:
@@ -117,7 +118,7 @@ class BuildContext:
                 for path in step.output_paths:
                     row = record.confirmed(path)
                     if row is None:
-                        return None
+                        raise altered(path)
                     rows[absolute(path)] = row
                 found.append((record.action_digest(step.output_paths) or "", rows))
         return found

@@ -105,21 +105,31 @@ def _is_quiet(env: Any) -> bool:
     return not _is_build(env) or env.GetOption("silent")
 
 
-def finish(env: Any, check: UpToDateCheck, has_failed: bool) -> None:
-    """Print what is worth knowing after the build; if all is done, note it for the next time."""
+def finish(env: Any, check: UpToDateCheck, has_failed: bool) -> int:
+    """Print what is worth knowing after the build; if all is done, note it for the next time.
+
+    Returns the exit status for a file that is not what was made or found: nobody vouches for it.
+    """
     context: BuildContext = env["NETRA_CONTEXT"]
-    moment_ns = time.time_ns()
+    moment_ns, status = time.time_ns(), 0
     is_done = not has_failed and _is_done(check.targets or ["product"])
-    if is_done:
-        context.notes += context.warnings()
-    if check.is_usable and is_done:
-        keep_request(env, check, moment_ns)
+    try:
+        if is_done:
+            context.notes += context.warnings()
+        if check.is_usable and is_done:
+            keep_request(env, check, moment_ns)
+        elif _is_build(env) and not has_failed:
+            context.confirmed()
+    except NetraError as error:
+        print(f"netra: {error}", file=sys.stderr)
+        status = error.status
     context.finish()
     for note in context.notes:
         print(f"netra: {note}")
     if not _is_quiet(env) and any(step.node.get_state() for step in context.steps):
         counts = context.tally.counts((s.output_paths, s.input_paths) for s in _settled(context))
         print(counts.line(time.time() - SCons.Script.start_time))
+    return status
 
 
 def _is_done(targets: Sequence[str]) -> bool:

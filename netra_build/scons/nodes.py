@@ -23,6 +23,7 @@ import SCons.Util
 from SCons.Action import Action as SConsAction
 
 from netra_build.build.cache.store import Store
+from netra_build.build.digests.action_digest import code_digest
 from netra_build.build.freshness.freshness import Decision
 from netra_build.build.graph.actions import Action, Paths, Place, Root
 from netra_build.build.record.reasons import Ending
@@ -244,6 +245,10 @@ class StepExecutor:
             if self._workers is None and (action.stage.is_long or self._asked > FEW):
                 most = most_workers(SCons.Script.GetOption("num_jobs"))
                 if most:
+                    with suppress(
+                        NetraError
+                    ):  # a worker runs the code that we have read, and speak of
+                        any(code_digest(step.action.stage.module) == "" for step in self._steps)
                     self._workers = WorkerPool(most, self._work, self._begin_in_worker)
             return self._workers
 

@@ -54,10 +54,11 @@ def restore_request(env: Any, check: UpToDateCheck) -> Made | None:
             if written is not None:
                 _note(env, made, written)
                 moment_ns, outputs = time.time_ns(), confirmed(written)
-                if outputs is not None:
-                    result = outputs, made.products_in(base), made.said
-                    finished = _finished(context, input_trace, moment_ns, *result)
-                    write_manifest(RealDisk(), BUILD, check.request, finished)
+                if outputs is None:
+                    continue  # something was altered at once
+                result = outputs, made.products_in(base), made.said
+                finished = _finished(context, input_trace, moment_ns, *result)
+                write_manifest(RealDisk(), BUILD, check.request, finished)
                 return made
         except NetraError:
             continue
@@ -102,12 +103,12 @@ def _finished(
 def keep_request(env: Any, check: UpToDateCheck, moment_ns: int) -> None:
     """Note a request as finished: for the next run here, and in the store for any other checkout.
 
-    Nothing is noted if an output is not what was written, or more than files decides what the
-    tools do. ``moment_ns`` is when the build ended.
+    Raises ``BadInput`` if an output is not what was written. Nothing is noted if more than files
+    decides what the tools do. ``moment_ns`` is when the build ended.
     """
     context: BuildContext = env["NETRA_CONTEXT"]
     groups = context.confirmed()
-    if groups is None or not _is_all_known_by_files(context):
+    if not _is_all_known_by_files(context):
         return
     said = [*context.said, *(f"netra: {note}" for note in context.notes)]
     products, rows = context.products(), {p: row for _, made in groups for p, row in made.items()}

@@ -139,8 +139,7 @@ class Step(SCons.Executor.Executor):  # type: ignore[misc]
 
     def note(self, outcome: Outcome) -> None:
         """Remember what was written, and by which action if it can be told."""
-        decision = outcome.decision if outcome.is_steady else None
-        digest = self._noted_digest(decision) if decision is not None else ""
+        digest = self._noted_digest(outcome.decision) if outcome.decision else ""
         self.freshness.note(outcome.written, self.output_paths, digest)
 
     def restore(self) -> bool:

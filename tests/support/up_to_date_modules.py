@@ -11,6 +11,7 @@ UP_TO_DATE = {
     "netra_build.build.run.build_lock",
     "netra_build.build.digests.distributions",
     "netra_build.core.errors",
+    "netra_build.core.own_code",
     "netra_build.core.stamps",
     "netra_build.build.freshness.up_to_date",
 }

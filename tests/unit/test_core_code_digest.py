@@ -10,13 +10,17 @@ import pytest
 
 from netra_build.build.digests import action_digest as subject
 from netra_build.build.digests.action_digest import code_digest, code_reach, imported_modules
+from netra_build.core import own_code
 
 
 @pytest.fixture
 def fresh():
-    """Forget what was read, before and after."""
+    """Forget what was read, before and after; what was executed is read no more."""
+    read = dict(own_code.READ)
 
     def forget():
+        own_code.READ.clear()
+        own_code.READ.update(read)
         for function in (subject.code_digest, subject.code_reach, subject._read_module):
             function.cache_clear()
 

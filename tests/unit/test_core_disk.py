@@ -280,16 +280,6 @@ def test_a_root_that_is_a_link_itself_is_followed(tmp_path, confined_path):
     assert confined_path(tmp_path / "root", "a", "m") == tmp_path / "root/a"
 
 
-def test_a_file_is_read_with_the_state_it_had_before(tmp_path):
-    path = tmp_path / "a"
-    path.write_bytes(b"12345")
-    state = path.stat()
-    expected = (5, state.st_mtime_ns, state.st_ctime_ns, state.st_ino, state.st_dev)
-    assert DISK.read_stamped(path) == (b"12345", expected)
-    assert DISK.read_stamped(str(path)) == (b"12345", expected)
-    assert message(DISK.read_stamped, tmp_path) == f"{tmp_path}: not a regular file"
-
-
 def test_a_file_that_tells_no_size_is_read_to_its_end():
     assert b"\nPid:\t" in DISK.read_bytes(Path("/proc/self/status"))
     assert message(DISK.read_bytes, Path("/proc/self/status"), max_bytes=5) == (

@@ -19,6 +19,7 @@ from netra_build.build.graph.actions import (
     Root,
     Stage,
 )
+from netra_build.build.graph.product import JOURNAL
 from netra_build.build.run.execution import Execution, Folders
 from netra_build.build.run.executor import run_action, run_graph
 from netra_build.core.disk import RealDisk
@@ -71,10 +72,10 @@ def store(tmp_path: Path) -> Store:
     return open_store(tmp_path / "store")
 
 
-def execution(folder: Path, tools: Tools, text: str = "hello") -> Execution:
+def execution(folder: Path, tools: Tools, text: str = "hello", graph: Graph = GRAPH) -> Execution:
     (folder / "source").mkdir(parents=True, exist_ok=True)
     (folder / "source" / "in.txt").write_text(text)
-    return Execution(GRAPH, Folders({root: folder / root for root in Root}), RealDisk(), tools)
+    return Execution(graph, Folders({root: folder / root for root in Root}), RealDisk(), tools)
 
 
 def kept(store: Store) -> int:
@@ -142,29 +143,50 @@ def test_a_failure_is_not_kept(tmp_path: Path, store: Store) -> None:
     assert not (tmp_path / "out").exists()
 
 
-def test_what_ran_while_its_input_was_edited_is_not_kept(tmp_path: Path, store: Store) -> None:
+def test_what_ran_while_its_input_was_edited_is_kept_under_what_was_read(
+    tmp_path: Path, store: Store
+) -> None:
     tools = Tools()
     running = execution(tmp_path, tools)
     tools.meanwhile = lambda: (tmp_path / "source" / "in.txt").write_text("edited")
     run_action(MAKE, running, store)
-    assert kept(store) == 0
-    assert (tmp_path / "out" / "product").read_bytes() == b"HELLO!"
-
-
-def test_an_input_that_vanished_is_an_edit(tmp_path: Path, store: Store) -> None:
-    tools = Tools()
-    running = execution(tmp_path, tools)
-    tools.meanwhile = (tmp_path / "source" / "in.txt").unlink
-    run_action(MAKE, running, store)
-    assert kept(store) == 0
-
-
-def test_an_input_that_was_only_written_again_is_none(tmp_path: Path, store: Store) -> None:
-    tools = Tools()
-    running = execution(tmp_path, tools)
-    tools.meanwhile = lambda: (tmp_path / "source" / "in.txt").write_text("hello")
-    run_action(MAKE, running, store)
     assert kept(store) == 1
+    tools.meanwhile = lambda: None
+    run_action(MAKE, execution(tmp_path / "other", tools), store)
+    assert (tmp_path / "other" / "out" / "product").read_bytes() == b"HELLO!"
+    assert len(tools.calls) == 1
+    run_action(MAKE, execution(tmp_path, tools, "edited"), store)
+    assert (tmp_path / "out" / "product").read_bytes() == b"EDITED!"
+
+
+def test_what_was_altered_since_it_was_made_is_refused_and_nothing_is_kept_of_it(
+    tmp_path: Path, store: Store
+) -> None:
+    running = execution(tmp_path, Tools())
+    run_action(MAKE, running, store)
+    (tmp_path / "out" / "product").write_bytes(b"HELLA!")
+    with pytest.raises(BadInput) as caught:
+        run_action(FINISH, running, store)
+    assert str(caught.value) == (
+        f"{tmp_path}/out/product: file has changed while the build ran\nhint: build again"
+    )
+    assert sorted(contents(tmp_path)) == [JOURNAL, "product"]
+
+
+def test_a_product_is_not_sealed_over_a_link_that_came_meanwhile(tmp_path: Path) -> None:
+    inner = Place(Root.OUT, "sub/product")
+    make = Action(SHOUT, "it", (("made", inner),), MAKE.inputs, MAKE.parameters)
+    finish = Action(CLOSE, "it", FINISH.outputs, (("product", inner),))
+    running = execution(tmp_path, Tools(), graph=Graph("g", (make, finish), SEAL))
+    run_action(make, running)
+    (tmp_path / "out" / "sub").rename(tmp_path / "elsewhere")
+    (tmp_path / "out" / "sub").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(BadInput) as caught:
+        run_action(finish, running)
+    assert str(caught.value) == (
+        f'{tmp_path}/out: folder holds "sub", which has come while the build ran\nhint: build again'
+    )
+    assert not (tmp_path / "out" / "seal.json").exists()
 
 
 def test_what_ran_while_the_tool_was_swapped_is_not_kept(tmp_path: Path, store: Store) -> None:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -113,6 +116,63 @@ def test_a_seal_that_was_replaced_since_it_was_read_is_read_again(tmp_path: Path
     write(tmp_path, seal_json='{"files": ["older", "seal.json"]}')
     made.begin()
     assert files(tmp_path) == [JOURNAL, "old"]
+
+
+@pytest.mark.parametrize("mark", [JOURNAL, "seal.json"])
+@pytest.mark.parametrize(("mine", "other"), [("o", "o/sub"), ("o/sub", "o"), ("o/a/b", "o")])
+def test_one_product_lies_in_no_other(tmp_path: Path, mark: str, mine: str, other: str) -> None:
+    write(tmp_path / "o", seal_json='{"files": []}')
+    if other == "o" and mark == JOURNAL:
+        (tmp_path / "o/seal.json").unlink()
+    write(tmp_path / other, x="")
+    (tmp_path / other / mark).write_text('{"files": []}')
+    made, there = product(tmp_path / mine, "a"), files(tmp_path)
+    for step in (made.refuse_foreign, made.begin):
+        with pytest.raises(BadInput) as caught:
+            step()
+        assert str(caught.value) == (
+            f'{tmp_path / mine}: one of two products lies in the other, "{tmp_path / other}"\n'
+            "hint: name another folder with out="
+        )
+    assert set(files(tmp_path)) - set(there) <= {f"{mine}/{JOURNAL}", mine}
+
+
+def test_a_link_for_a_folder_of_a_product_is_removed_and_not_written_through(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    write(tmp_path / "o", notes="mine", seal_json='{"files": ["sub/a"]}')
+    (tmp_path / "o/sub").symlink_to("../elsewhere")
+    (tmp_path / "o/own").symlink_to("../elsewhere")
+    made = product(tmp_path / "o", "sub/a")
+    assert made.extra_names() == ("sub",)
+    made.begin()
+    assert files(tmp_path) == ["elsewhere", f"o/{JOURNAL}", "o/notes", "o/own"]
+
+
+def test_a_folder_that_another_process_writes_into_is_refused(tmp_path: Path) -> None:
+    """A copy of the process that has it has it too, until the seal is written."""
+    first, ours = product(tmp_path, "a"), product(tmp_path, "a")
+    child = os.fork()
+    if child == 0:
+        with suppress(BaseException):
+            first.begin()
+            (tmp_path / "ready").write_text("")
+            signal.pause()
+        os._exit(0)
+    while not (tmp_path / "ready").exists():
+        assert os.waitpid(child, os.WNOHANG) == (0, 0)
+    with pytest.raises(BadInput) as caught:
+        ours.begin()
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    assert str(caught.value) == (
+        f"{tmp_path}: another build is writing into this folder\n"
+        "hint: wait for it to end, or name another folder with out="
+    )
+    ours.begin()
+    ours.finish()
+    assert files(tmp_path) == ["ready"]
 
 
 def test_the_same_bytes_say_other_things_as_seal_and_as_journal(tmp_path: Path) -> None:

@@ -5,7 +5,8 @@ can change an output, and nothing that cannot: no path, no name of a place, no p
 stage sees bytes by role, parameters and the tool chain, so these are what counts; a name that a
 stage prints is one of its parameters.
 
-The code is our modules that the stage reaches by import, Python, and the libraries it uses: a
+The code is our modules that the stage reaches by import, as they are executed, Python, and the
+libraries it uses: a
 command never enters the digest of a stage that does not import it, and a new release of a library
 enters exactly the stages that import it.
 """
@@ -28,6 +29,7 @@ from netra_build.build.graph.actions import Action
 from netra_build.core.canonical_json import Json, canonical_bytes, lower
 from netra_build.core.digests import blake3_hex
 from netra_build.core.errors import ToolchainFailed
+from netra_build.core.own_code import own_bytes
 
 PACKAGE = "netra_build"
 SHORT_DIGEST = 16
@@ -151,10 +153,10 @@ def _read_module(name: str) -> tuple[str, tuple[str, ...]]:
     path = module_path(name)
     if path is None:
         raise ValueError(f"no module {name}")
-    source = path.read_bytes()
+    source = own_bytes(str(path))
     imports = set(imported_modules(import_tree(source, name)))
     texts = (path.with_suffix(suffix) for suffix in TEXT_SUFFIXES)
-    read_as_code = b"".join(text.read_bytes() for text in texts if text.is_file())
+    read_as_code = b"".join(own_bytes(str(text)) for text in texts if text.is_file())
     return blake3_hex(source + read_as_code), tuple(sorted(imports))
 
 

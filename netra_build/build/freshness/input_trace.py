@@ -15,8 +15,8 @@ from netra_build.build.digests.action_digest import PACKAGE_FOLDER
 from netra_build.build.digests.distributions import DISTRIBUTION_BY_IMPORT, plain_name
 from netra_build.core.digests import blake3_hex
 from netra_build.core.disk import MAX_FILE_BYTES, PLAIN_NAME, AnyPath, RealDisk
+from netra_build.core.own_code import READ
 from netra_build.core.stamps import (
-    FileState,
     Stamp,
     entries_below,
     hash_file,
@@ -50,7 +50,7 @@ class InputTrace:
         """Remember that the contents of a file matter, and which they were if they were read."""
         stamp = stamp_of(path)
         if digest is None and path not in self.files:
-            digest = self._digest_of_young(path, stamp)
+            digest = self._digest_now(path, stamp)
         self.saw_state(path, stamp, digest)
 
     def saw_state(self, path: str, stamp: Stamp | None, digest: str | None) -> None:
@@ -89,7 +89,10 @@ class InputTrace:
                 self.saw_file(path, found[path.removeprefix(place)])
         return found
 
-    def _digest_of_young(self, path: str, stamp: Stamp | None) -> str | None:
+    def _digest_now(self, path: str, stamp: Stamp | None) -> str | None:
+        """Return the digest of what runs, or of a young file: either may be edited by the end."""
+        if path in READ:
+            return blake3_hex(READ[path])
         if stamp is None or not is_recent(stamp[1], stamp[2], self.started_ns):
             return None
         try:
@@ -135,14 +138,6 @@ class RecordingDisk(RealDisk):
         self.input_trace.saw_file(name, blake3_hex(data))
         return data
 
-    def read_stamped(self, path: AnyPath) -> tuple[bytes, FileState]:
-        """Return a regular file's bytes and the state it was in; note the bytes."""
-        name = os.path.abspath(path)
-        self.input_trace.saw_file(name)
-        data, state = super().read_stamped(path)
-        self.input_trace.saw_file(name, blake3_hex(data))
-        return data, state
-
     def is_file(self, path: AnyPath) -> bool:
         """Tell whether ``path`` is a regular file; who asks this means its contents too."""
         answer = super().is_file(path)
@@ -171,11 +166,6 @@ class RecordingDisk(RealDisk):
         names = tuple(path.relative_to(folder).as_posix() for path in paths)
         self.input_trace.saw_listing(os.path.abspath(folder), suffix, names)
         return paths
-
-    def any_file_under(self, folder: Path) -> Path | None:
-        """Return the first file below ``folder``; which files there are is noted."""
-        self.files_under(folder)
-        return super().any_file_under(folder)
 
 
 CACHES = ("__pycache__",)

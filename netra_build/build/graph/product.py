@@ -18,6 +18,7 @@ from netra_build.core.canonical_json import Json, parse_object, plain_canonical_
 from netra_build.core.digests import blake3_hex
 from netra_build.core.disk import Disk, confined_path
 from netra_build.core.errors import BadInput, DamagedStore
+from netra_build.core.folders import lock_folder
 from netra_build.core.stamps import entries_below
 
 JOURNAL = ".netra-unfinished.json"
@@ -73,8 +74,9 @@ class Product:
         """Whether this build has withdrawn the seal, here or in another process."""
         self.has_withdrawn = False
         """Whether there was a seal when this build began."""
+        self._unlock: Callable[[], None] = lambda: None
         self._read: dict[tuple[str, str], frozenset[str]] = {}
-        """The names in a seal or journal that was read, by its name and the BLAKE3 of its bytes."""
+        """The names in seal and journal when they were last read, by name and BLAKE3 of each."""
 
     def refuse_foreign(self) -> None:
         """Raise ``BadInput`` when the folder holds files but neither seal nor journal of ours.
@@ -88,12 +90,12 @@ class Product:
                 location=str(self.folder),
                 hint="remove the link, or build into another folder with out=",
             )
+        self._refuse_nested()
         if not self.disk.is_folder(self.folder):
             self._refuse_file()
             return
-        if self._known_names() is not None:
-            return
-        if self.is_alone and any(self.disk.is_file(self.folder / name) for name in self.names):
+        has_own = self.is_alone and any(self.disk.is_file(self.folder / n) for n in self.names)
+        if self._known() or has_own:
             return
         found = self.disk.any_file_under(self.folder)
         if found is not None and found.name != f".{JOURNAL}.part":
@@ -111,34 +113,56 @@ class Product:
             if self.disk.exists(path):
                 raise BadInput("not a folder", location=str(path), hint="name a folder with out=")
 
+    def _refuse_nested(self) -> None:
+        """Refuse a folder inside another product's, or around one: each would hold the other."""
+        names = () if self.is_alone else entries_below(str(self.folder))
+        below = {(self.folder / name).parent for name in names} - {self.folder}
+        for other in (*Path(os.path.abspath(self.folder)).parents, *sorted(below)):
+            if any(self.disk.is_file(other / mark) for mark in (self.seal, JOURNAL)):
+                raise BadInput(
+                    f'one of two products lies in the other, "{other}"',
+                    location=str(self.folder),
+                    hint="name another folder with out=",
+                )
+
     def begin(self) -> None:
         """Withdraw the seal and remove what the former product alone had; done once a build."""
         with self._lock:
             if self.has_begun:
                 return
-            stale = (self._known_names() or frozenset()) - self.names
+            self._unlock = lock_folder(str(self.folder))
+            stale = frozenset[str]().union(*self._known().values()) - self.names
             journal = {"format": JOURNAL_FORMAT, "files": sorted(self.names)}
-            for name in sorted(stale):
-                self._remove(confined_path(self.folder, name, str(self.folder)))
             for name in self.extra_names():
                 self._remove(self.folder / name)  # found by a walk that follows no link
+            for name in sorted(stale):
+                self._remove(confined_path(self.folder, name, str(self.folder)))
             self.disk.write_bytes(self.folder / JOURNAL, plain_canonical_bytes(journal))
+            self._refuse_nested()  # of two that begin at once, one sees the journal of the other
             self.has_withdrawn = self.disk.is_file(self.folder / self.seal)
             self.disk.remove(self.folder / self.seal)
             self.has_begun = True
 
     def extra_names(self) -> tuple[str, ...]:
-        """Return what lies in a folder of its own without being part of the product."""
+        """Return what stands in the way: links for folders, and in a folder of its own all else."""
         if not self.is_alone:
-            return ()
+            links = (name for name in self._kept_folders if os.path.islink(self.folder / name))
+            return tuple(sorted(set(links) - {"."}))
         found = entries_below(str(self.folder))
         known = {*self.names, JOURNAL, *(f"{folder}/" for folder in self._kept_folders)}
         return tuple(name for name in found if name not in known)
+
+    def refuse_extra(self) -> None:
+        """Raise ``BadInput`` for what has come into the folder since this build began."""
+        for name in self.extra_names():
+            fact = f'folder holds "{name}", which has come while the build ran'
+            raise BadInput(fact, location=str(self.folder), hint="build again")
 
     def finish(self) -> None:
         """Remove the journal: the seal has been written."""
         with self._lock:
             self.disk.remove(self.folder / JOURNAL)
+            self._unlock()
 
     def _remove(self, path: Path) -> None:
         """Remove a file or empty folder, and the folders that it leaves empty in turn.
@@ -153,30 +177,24 @@ class Product:
                 break
             parent = parent.parent
 
-    def _known_names(self) -> frozenset[str] | None:
-        """Return the files that seal and journal name, or None when there is neither."""
-        known: set[str] = set()
-        is_ours = False
-        for name in (self.seal, JOURNAL):
-            path = self.folder / name
-            if self.disk.is_file(path):
-                is_ours = True
-                known |= self._listed(path)
-        return frozenset(known) if is_ours else None
+    def _known(self) -> dict[tuple[str, str], frozenset[str]]:
+        """Return the files that seal and journal name; the same bytes are not taken apart again."""
+        paths = (self.folder / self.seal, self.folder / JOURNAL)
+        self._read = dict(self._listed(path) for path in paths if self.disk.is_file(path))
+        return self._read
 
-    def _listed(self, path: Path) -> frozenset[str]:
-        """Return the names in a seal or journal; the same bytes are not taken apart again."""
+    def _listed(self, path: Path) -> tuple[tuple[str, str], frozenset[str]]:
+        """Return the names in a seal or journal, and what was read."""
         hint = f"remove the folder {self.folder} and build again"
         try:
             data = self.disk.read_bytes(path)
             content = path.name, blake3_hex(data)
             if content in self._read:
-                return self._read[content]
+                return content, self._read[content]
             listing = self.listing if path.name == self.seal else listed_files
             files = listing(parse_object(data, str(path)))
         except BadInput as error:
             raise DamagedStore(error.fact, location=str(path), hint=hint) from None
         if not isinstance(files, dict | list) or not all(isinstance(f, str) for f in files):
             raise DamagedStore("names no files", location=str(path), hint=hint)
-        self._read[content] = frozenset(files)
-        return self._read[content]
+        return content, frozenset(files)

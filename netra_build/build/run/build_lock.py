@@ -102,15 +102,5 @@ def _holder(handle: int) -> str:
     text = f"{command}, process {pid}, started {started}"
     shown = "".join(sign if sign.isprintable() else "?" for sign in text)
     quoted = f'"{shown[:LONGEST_SHOWN]}"'
-    return f"{quoted} to finish" if _is_running(pid) else f"what is left of {quoted} to end"
-
-
-def _is_running(pid: int) -> bool:
-    """Tell whether there is a process of this number, whoever it belongs to."""
-    try:
-        os.kill(pid, 0)
-    except (ProcessLookupError, OverflowError):
-        return False
-    except OSError:
-        return True
-    return True
+    is_running = os.path.exists(f"/proc/{pid}")
+    return f"{quoted} to finish" if is_running else f"what is left of {quoted} to end"

@@ -266,6 +266,8 @@ class Execution:
     """Where runs are recorded with their reasons; nowhere if there is none."""
     has_own_folder: bool = False
     """Whether the product's folder is one of ours, in which nobody else's files may lie."""
+    made: dict[str, str] = field(init=False, default_factory=dict)
+    """The BLAKE3 of what was made outside SCons, by path; in a build of SCons each step knows."""
     product: Product | None = field(init=False, default=None)
     decider: Decider | None = field(init=False, default=None)
 

@@ -23,7 +23,6 @@ from netra_build.build.run.execution import Execution, Folders
 from netra_build.core.digests import blake3_hex, sha256_hex
 from netra_build.core.disk import RealDisk, sealed_folder
 from netra_build.core.errors import BadInput, NetraError
-from netra_build.core.streams import file_state
 
 WORKERS = 4
 """How many actions run side by side outside SCons."""
@@ -45,12 +44,10 @@ class Outcome:
     """What came of an action."""
 
     decision: Decision | None
-    """The digest and the inputs that it was really carried out with, where somebody needs them."""
+    """What it was carried out with, where somebody needs it and no tool has changed meanwhile."""
     written: Mapping[str, str]
     """The BLAKE3 of each file written, by path."""
     ending: Ending
-    is_steady: bool
-    """Whether inputs and tools were the same at the end as at the beginning."""
     noted: Line | None = None
     """What is to go on record of the run."""
 
@@ -59,79 +56,61 @@ class ActionRun:
     """One action with the inputs that it is run on, read once."""
 
     def __init__(self, job: Job, begin: Callable[[], None] | None = None) -> None:
-        """Read the inputs; raise ``BadInput`` for one that cannot be read, or was not planned with.
+        """Read the inputs; raise ``BadInput`` for one that cannot be read, or was altered.
 
         ``begin`` withdraws the product's seal in place of the product itself.
         """
         self.action, self.execution, self._begin = job.action, job.execution, begin
-        read, name = self.execution.disk.read_stamped, self.execution.folders.name
-        found = {role: read(name(place)) for role, place in self.action.inputs}
-        self.inputs = {role: data for role, (data, _) in found.items()}
-        self._stamps = {role: state for role, (_, state) in found.items()}
-        self._refuse_unplanned()
+        read, name = self.execution.disk.read_bytes, self.execution.folders.name
+        self.inputs = {role: read(name(place)) for role, place in self.action.inputs}
+        self._refuse_altered(job.decision)
 
     @cached_property
     def input_digests(self) -> dict[str, str]:
         """The BLAKE3 of each input by role."""
         return {role: blake3_hex(data) for role, data in self.inputs.items()}
 
-    def decided(self, known: Decision | None) -> Decision:
-        """Return the decision about the bytes that were read, whenever they were written."""
-        if known is not None and known.input_digests == self.input_digests:
-            return known
-        return Decision(self._digest(), self.input_digests)
-
     def restore(self, store: Store, decision: Decision) -> Outcome | None:
         """Write the outputs that the store has; None if it has not all of them."""
         outputs = store.outputs(decision.digest, [role for role, _ in self.action.outputs])
         if outputs is None:
             return None
-        return Outcome(decision, self._write(outputs), Ending.RESTORED, is_steady=True)
+        return Outcome(decision, self._write(outputs), Ending.RESTORED)
 
     def make(self, store: Store | None, decision: Decision | None) -> Outcome:
         """Call the stage and write what it makes; keep it in the store if there is one.
 
-        Raises the stage's ``NetraError`` and writes nothing when it fails. What ran on inputs or
-        tools that changed meanwhile is not kept.
+        Raises the stage's ``NetraError`` and writes nothing when it fails. What ran on tools that
+        changed meanwhile is not kept.
         """
         outputs = self._outputs()
         written = self._write(outputs)
-        is_steady = decision is not None and self._is_steady(decision.digest)
-        if store is not None and decision is not None and is_steady:
+        if decision and self.action.stage.uses_tools and self.digest() != decision.digest:
+            decision = None
+        if store is not None and decision is not None:
             store.put_outputs(decision.digest, outputs)
-        return Outcome(decision, written, Ending.RAN, is_steady)
+        return Outcome(decision, written, Ending.RAN)
 
-    def _digest(self) -> str:
+    def digest(self) -> str:
         """Return the action digest of exactly these inputs and the tools as they are now."""
         return action_digest(
             self.action, self.input_digests, lambda: self.execution.tools.identity()
         )
 
-    def _is_steady(self, digest: str) -> bool:
-        """Tell whether inputs and tools are what they were when ``digest`` was made of them."""
-        if any(self._has_changed(role, place) for role, place in self.action.inputs):
-            return False
-        return not self.action.stage.uses_tools or self._digest() == digest
+    def _refuse_altered(self, known: Decision | None) -> None:
+        """Refuse what is not as it was when the build was planned, or when it was made or found.
 
-    def _has_changed(self, role: str, place: Place) -> bool:
-        path = self.execution.folders.name(place)
-        if file_state(path) == self._stamps[role]:
-            return False
-        try:
-            return self.execution.disk.read_bytes(path) != self.inputs[role]
-        except NetraError:
-            return True
-
-    def _refuse_unplanned(self) -> None:
-        """Refuse a source that is not what was planned with: products would contradict."""
-        planned = self.execution.graph.planned
+        A product of it would contradict itself, and a seal would vouch for what nobody made.
+        """
+        execution = self.execution
+        planned, name = execution.graph.planned, execution.folders.name
+        made = execution.made if known is None else known.input_digests
         for role, place in self.action.inputs:
             if place in planned and sha256_hex(self.inputs[role]) != planned[place]:
-                raise BadInput(
-                    "file has changed since the build was planned",
-                    location=place.name,
-                    hint="build again",
-                )
+                raise altered(place.name, "since the build was planned")
+            expected = made.get(name(place) if known is None else role)
+            if expected is not None and self.input_digests[role] != expected:
+                raise altered(name(place))
 
     def _outputs(self) -> Outputs:
         """Call the stage; raise its ``NetraError``, or ``ValueError`` for undeclared outputs."""
@@ -162,11 +141,19 @@ class ActionRun:
         product, name = execution.product, execution.folders.name
         if product is not None and any(place.root is Root.OUT for place in declared.values()):
             (self._begin or product.begin)()
+        is_last = product is not None and execution.graph.seal in declared.values()
+        if product is not None and is_last:
+            product.refuse_extra()
         for role, place in declared.items():
             execution.disk.write_output(name(place), outputs[role])
-        if product is not None and execution.graph.seal in declared.values():
+        if product is not None and is_last:
             product.finish()
         return {name(place): blake3_hex(outputs[role]) for role, place in declared.items()}
+
+
+def altered(path: str, since: str = "while the build ran") -> BadInput:
+    """Return the error for a file that nothing may be made of, nor be vouched for."""
+    return BadInput(f"file has changed {since}", location=path, hint="build again")
 
 
 def attempt(
@@ -186,7 +173,9 @@ def attempt(
     if decider is not None:
         pending = decider.begin(job.action, run.input_digests, job.otherwise)
     is_decided = store is not None or pending is not None
-    decision = run.decided(job.decision) if is_decided else None
+    decision = job.decision
+    if decision is None and is_decided:
+        decision = Decision(run.digest(), run.input_digests)
     outcome = None
     if store is not None and decision is not None and only is not Ending.RAN:
         outcome = run.restore(store, decision)
@@ -223,6 +212,7 @@ def run_action(action: Action, execution: Execution, store: Store | None = None)
     """Restore an action from the store, or make and keep it; return the BLAKE3 of its files."""
     outcome = perform(Job(action, execution), store)
     assert outcome is not None
+    execution.made.update(outcome.written)
     return dict(outcome.written)
 
 

@@ -88,9 +88,27 @@ def test_finding_carries_place_instruction_and_hint(check: Checker) -> None:
     assert finding.line() == relative(line, check.entry)
 
 
+@pytest.mark.parametrize(
+    ("size", "offset", "fault"),
+    [
+        (0, 0, "uses private memory and the descriptor declares none"),
+        (16, 16, "is outside private memory of 16 bytes"),
+        (16, 12, None),
+    ],
+)
+def test_private_memory_is_held_to_the_declared_size(
+    check: Checker, size: int, offset: int, fault: str | None
+) -> None:
+    """Nothing declared, one behind the end, and the last place."""
+    sizes = {"private_segment_fixed_size": size}
+    text = "scratch_load_dword v0, off, off" + f" offset:{offset}" * bool(offset)
+    found = check(Unit(f"{text}\ns_waitcnt vmcnt(0)\ns_endpgm", sizes, sizes))
+    assert [f.line() for f in found] == ([f'k: error: "{text}" {fault} (scratch)'] if fault else [])
+
+
 def test_every_rule_has_a_seeded_fault() -> None:
     """The rules that need another kind of object are tested apart, below."""
-    apart = {"accumulator-opcode", "target", "metadata-missing", "analysis-limit"}
+    apart = {"accumulator-opcode", "scratch", "target", "metadata-missing", "analysis-limit"}
     assert {rule for rule, *_ in PAIRS} | apart == set(RULE_BY_ID)
 
 

@@ -189,8 +189,25 @@ def _limit_faults(kernel: Kernel, flow: Flow) -> Iterator[Fault]:
         yield "lds-size", f"static LDS is too large; expected at most {LDS_LIMIT_BYTES}, got {size}"
     if size == 0 and any(flow.effects[i].traits & _LDS_TRAITS for i in flow.reachable):
         yield "lds-undeclared", "the kernel touches LDS and the descriptor declares none"
+    if text := _scratch_fault(descriptor.private_segment_fixed_size, flow):
+        yield "scratch", text
     if descriptor.wavefront_size32:
         yield "wave-size", "descriptor asks for wavefronts of 32; expected 64"
+
+
+def _scratch_fault(size: int, flow: Flow) -> str:
+    """Return what is wrong with private memory: none is declared, or an offset is outside."""
+    for index in flow.reachable:
+        instruction, effects = flow.instructions[index], flow.effects[index]
+        if not instruction.mnemonic.startswith("scratch_"):
+            continue
+        if not size:
+            return f'"{instruction.text}" uses private memory and the descriptor declares none'
+        given = dict(one.split(":", 1) for one in effects.modifiers if ":" in one)
+        offset = int(given.get("offset", "0"), 0)
+        if effects.operands.count("off") == 2 and not 0 <= offset < size:
+            return f'"{instruction.text}" is outside private memory of {size} bytes'
+    return ""
 
 
 def _metadata_faults(kernel: Kernel, used: _Used) -> Iterator[Fault]:

@@ -88,6 +88,9 @@ error lds-size
 note lds-undeclared
     the kernel touches LDS and declares none
     the launcher must pass dynamic LDS
+error scratch
+    private memory is used beyond what the descriptor declares
+    raise .amdhsa_private_segment_fixed_size
 error wave-size
     the kernel is not built for wavefronts of 64
     assemble for wave64

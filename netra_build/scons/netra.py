@@ -1,16 +1,17 @@
 """The SCons tool ``netra``: ``Environment(tools=["netra"], toolpath=[...])``.
 
-Adds ``env.NetraEngine``, ``env.NetraRecipe``, ``env.NetraTactic``, ``env.NetraReport`` and
-``env.NetraRelease``, and for all tactics of a library ``env.NetraEquivalence``,
-``env.NetraChecks`` and ``env.NetraNumerics``.
+Adds to it ``NetraEngine``, ``NetraRecipe``, ``NetraTactic``, ``NetraReport``, ``NetraRelease``,
+and for all tactics of a library ``NetraEquivalence``, ``NetraChecks`` and ``NetraNumerics``.
 The tool sets no global option; its environment's decider compares contents.
 """
 
 from __future__ import annotations
 
+from os import environ
 from typing import Any
 
 from netra_build.build.cache.store import DEFAULT_MAX_BYTES
+from netra_build.core.confined import prepare
 from netra_build.core.processes import end_if_a_thread_fails
 from netra_build.scons.context import BuildContext
 from netra_build.scons.methods import BUILDERS
@@ -22,6 +23,7 @@ def generate(env: Any, **options: Any) -> None:
 
     Without ``store`` (or ``NETRA_STORE``), the folder of a store, none is used.
     """
+    prepare(environ)
     env.SetDefault(
         NETRA_LIBRARY_ROOT=options.get("library_root", "."),
         NETRA_BUILD="build",

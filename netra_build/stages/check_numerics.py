@@ -14,15 +14,18 @@ from typing import TYPE_CHECKING, Any
 from netra_build.build.graph.actions import Inputs, Outputs, Parameters, Stage
 from netra_build.checkasm.numerics.statement_source import FOLDER, Statement
 from netra_build.core.canonical_json import Json, canonical_bytes
+from netra_build.core.confined import answer_of
 from netra_build.core.digests import sha256_hex
 from netra_build.core.errors import Refused, ToolchainFailed
 
 if TYPE_CHECKING:
     from netra_build.checkasm.model.launch import Prepared
     from netra_build.checkasm.numerics.scenario import Scenario
+    from netra_build.checkasm.numerics.suite import Suite
 
 FORMAT = "netra-numerics-1"
 SCOPE = "simulated"
+MOST_BYTES = 16 << 20
 
 
 @cache
@@ -43,16 +46,26 @@ def run(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
     with results that are.
     """
     from netra_build.asm.objects.code_object import read_code_object
-    from netra_build.checkasm.model.arith.transcendental import SECOND_NEAREST
     from netra_build.checkasm.model.launch import prepare
     from netra_build.checkasm.numerics.suite import load_suite
 
     hsaco, symbol = parameters["hsaco"], parameters["symbol"]
     prepared = prepare(inputs["hsaco"], symbol, _Listing(inputs["dis"].decode()), hsaco)
-    tactic, seeds = parameters["tactic"], parameters["seeds"]
-    specialization = parameters["specialization"]
     files = {role: data for role, data in inputs.items() if role.startswith(f"{FOLDER}/")}
-    suite = load_suite(Statement(tactic, files))
+    statement = Statement(parameters["tactic"], files)
+
+    def report() -> bytes:
+        text_sha256 = sha256_hex(read_code_object(inputs["hsaco"], hsaco).text)
+        return _report(prepared, load_suite(statement), parameters, text_sha256)
+
+    return {"report": answer_of(report, "numeric check", statement.name, MOST_BYTES)}
+
+
+def _report(prepared: Prepared, suite: Suite, parameters: Parameters, text_sha256: str) -> bytes:
+    from netra_build.checkasm.model.arith.transcendental import SECOND_NEAREST
+
+    hsaco, seeds = parameters["hsaco"], parameters["seeds"]
+    specialization = parameters["specialization"]
     runs = [_judge(prepared, one, hsaco) for one in suite.launches(specialization, seeds)]
     if prepared.has_approximate_results:
         # Once more with second nearest results: no output may depend on which of the two it gets.
@@ -62,14 +75,14 @@ def run(inputs: Inputs, parameters: Parameters, tools: Any) -> Outputs:
     report = {
         "format": FORMAT,
         "scope": SCOPE,
-        "tactic": tactic,
+        "tactic": suite.tactic,
         "variant": parameters["variant"],
-        "symbol": symbol,
-        "text_sha256": sha256_hex(read_code_object(inputs["hsaco"], hsaco).text),
+        "symbol": parameters["symbol"],
+        "text_sha256": text_sha256,
         "verdict": "passed",
         "runs": runs,
     }
-    return {"report": canonical_bytes(report)}
+    return canonical_bytes(report)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,8 @@ import pytest
 from kernel_statements import statement
 
 from netra_build.asm.tools.toolchain import Toolchain
-from netra_build.core.errors import Refused
+from netra_build.core.confined import LIMITS, SECONDS
+from netra_build.core.errors import BadInput, Refused
 from netra_build.stages.check_numerics import STAGE
 
 TACTIC = "moe_silu_quant_decode_m1"
@@ -67,3 +68,32 @@ def test_a_missing_wait_is_refused_with_its_place(root: Path, toolchain: Toolcha
         run(root, toolchain, "s_waitcnt lgkmcnt(0)", "s_nop 0")
     assert caught.value.fact.startswith("dynamic checks find ")
     assert "missing-wait" in caught.value.detail
+
+
+HOSTILE = [
+    (
+        "np.lib.stride_tricks.as_strided(np.zeros(1), (1 << 40,))[1 << 38]\n",
+        ": numeric check ends by SIGSEGV before there is a verdict",
+    ),
+    ("raise GeneratorExit\n", "LINE: statement raises GeneratorExit"),
+    ("while True: pass\n", "LINE: numeric check takes more than 1 s of processor time"),
+]
+
+
+@pytest.mark.parametrize(("line", "message"), HOSTILE)
+def test_a_statement_cannot_end_its_check_without_a_line(
+    root: Path, toolchain: Toolchain, monkeypatch: pytest.MonkeyPatch, line: str, message: str
+) -> None:
+    monkeypatch.setattr(LIMITS, "words", {SECONDS: "1"})
+    hsaco = toolchain.link(
+        [toolchain.assemble((root / f"golden/gfx950/{TACTIC}/kernel.s").read_bytes())]
+    )
+    stated = statement(TACTIC)
+    text = stated.files[stated.name].decode()
+    at = text.index("TACTICS = ")
+    place = f":{text.count(chr(10), 0, at) + 1}"
+    files = {**stated.files, stated.name: f"{text[:at]}{line}{text[at:]}".encode()}
+    inputs = {"hsaco": hsaco, "dis": toolchain.disassemble(hsaco).encode(), **files}
+    with pytest.raises(BadInput) as caught:
+        STAGE.run(inputs, PARAMETERS, None)
+    assert str(caught.value) == stated.name + message.replace("LINE", place)

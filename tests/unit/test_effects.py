@@ -15,9 +15,10 @@ STARTS_PROGRAMS = (
     "netra_build.asm.native",
     "netra_build.checkasm.mutate.campaign",
     "netra_build.build.run.workers",
+    "netra_build.core.confined",
 )
 """What starts programs, keeps an assembler in a process, spreads mutants over processes, and makes
-copies of this one."""
+copies of this one, for work that is divided and for code of others."""
 
 MAY_TOUCH_FILES = ("core", "build", "tensors")
 

@@ -110,6 +110,9 @@ IDLE = (
     "file states no tactic, and none imports it\nhint: end it with TACTICS or ENTRY, or remove it"
 )
 ABSENT = 'statement imports "statements/gfx950/shape.py", which is not there'
+NAMED = (
+    "statement file has another name than a tactic's; expected a-z, 0-9 and _, a letter first, got"
+)
 BAD = [
     ({"one.py": 'TACTICS = {"a": 1}\n', "two.py": '\nTACTICS = {\n"b": 1,\n"a": 1}\n'},
      f"two.py:4: {TWICE}"),
@@ -133,6 +136,10 @@ BAD = [
      "parenthesis '(' on line 3"),
     ({"one.py": b"# \xff\n"}, "one.py: statement is not UTF-8 text"),
     ({"one.py": b"X = 1\0\n"}, "one.py: statement holds a zero byte"),
+    ({"one.py": b"X = 1\rENTRY = X\r"},
+     "one.py: statement ends a line with a bare carriage return"),
+    ({"A.py": "ENTRY = 1\n"}, f'A.py: {NAMED} "A.py"'),
+    ({"\u00c9.py": "ENTRY = 1\n"}, f'\u00c9.py: {NAMED} "\u00c9.py"'),
     ({"one.py": b"#" * (MAX_BYTES + 1)},
      f"one.py: statement is too large; expected at most {MAX_BYTES} bytes, got {MAX_BYTES + 1}"),
     ({"a.py": "import numpy\nfrom .shape import X\nENTRY = X\n", "shapes.py": "X = 1\n",

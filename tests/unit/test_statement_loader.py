@@ -87,6 +87,15 @@ def test_an_entry_says_what_its_file_states() -> None:
     assert load_entry(Statement("scale", files)).cases == ("random", "zeros")
 
 
+def test_an_entry_that_only_a_docstring_declares_is_none() -> None:
+    files = {"statements/gfx950/scale.py": b'"""For example:\nENTRY = ...\n"""\n'}
+    with pytest.raises(BadInput) as refused:
+        load_entry(Statement("scale", files))
+    assert str(refused.value) == (
+        'statements/gfx950/scale.py: tactic "scale" is not stated by an Entry'
+    )
+
+
 RAISES = "statement raises"
 MISTAKES = [
     ("    out = junk(", "    out = 1 / 0\n    out = junk(", f"{FAMILY}:20: {RAISES} "
@@ -99,6 +108,10 @@ MISTAKES = [
      '"statements/gfx950/gone.py" was not there when this build was planned'),
     ("    out = junk(", "    raise SystemExit\n    out = junk(",
      f"{FAMILY}:20: {RAISES} SystemExit"),
+    ("    out = junk(", "    raise KeyboardInterrupt\n    out = junk(",
+     f"{FAMILY}:20: {RAISES} KeyboardInterrupt"),
+    ("    out = junk(", "    class X(BaseException):\n        def __str__(self): raise self\n"
+     "    raise X\n    out = junk(", f"{FAMILY}:22: {RAISES} X: its text cannot be shown"),
     ("    out = junk(", "    return launch(asked)\n    out = junk(", f"{FAMILY}:20: {RAISES} "
      "RecursionError: maximum recursion depth exceeded"),
     ("    out = junk(", "    out = junk((", f"{FAMILY}:20: statement is no Python: '(' was never "
@@ -135,6 +148,8 @@ def test_a_mistake_in_a_neighbour_is_placed_in_the_neighbour() -> None:
 IMPORTS = [
     ("import os", "os"),
     ("import math, subprocess", "subprocess"),
+    ("import typing\ntyping.operator", "typing"),
+    ("import netra_build.checkasm.numerics.scenario", "netra_build.checkasm.numerics.scenario"),
     ("import os.path as p", "os.path"),
     ("from os import path", "os"),
     ("import importlib", "importlib"),
@@ -156,7 +171,7 @@ IMPORTS = [
 
 @pytest.mark.parametrize(("line", "name"), IMPORTS)
 def test_what_no_statement_needs_is_not_imported(line: str, name: str) -> None:
-    place = f"{SHAPES}:{1 + line.count(chr(10))}"
+    place = f"{SHAPES}:{1 + (line.count(chr(10)) if line.startswith('def') else 0)}"
     hint = f"\nhint: {HINT}"
     assert refusal(SOUND, f"{line}\n") == f'{place}: statement imports "{name}"{hint}'
 
@@ -172,10 +187,15 @@ NAMES = [
     ("globals()", "globals"),
     ("__builtins__", "__builtins__"),
     ("().__class__", "__class__"),
-    ("import dataclasses as d\nd.sys", "sys"),
-    ("from collections import abc\nfrom dataclasses import sys as s", "sys"),
+    ("import zlib as d\nd.sys", "sys"),
+    ("from dataclasses import field\nfrom dataclasses import sys as s", "dataclasses.sys"),
+    ("from collections import _sys", "collections._sys"),
+    ("from enum import bltns", "enum.bltns"),
+    ("from typing import get_type_hints", "typing.get_type_hints"),
+    ("from numpy import _core", "numpy._core"),
+    ("match 1:\n    case int(__class__=c): pass", "__class__"),
     ("(lambda: 0).__globals__", "__globals__"),
-    ("from functools import __builtins__ as b", "__builtins__"),
+    ("from functools import __builtins__ as b", "functools.__builtins__"),
 ]
 
 

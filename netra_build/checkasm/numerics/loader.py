@@ -1,8 +1,8 @@
 """Statements as modules, made from the bytes that were hashed, never from the disk again.
 
 A mistake in a statement is one line with its file and line, whether it shows when the file is read
-or when a launch is made. This is a first wall against statements of others; it is none against
-malice, since numpy alone can read files.
+or when a launch is made. What is refused here is refused early and with its line; it is no wall
+against malice, since numpy alone can read files. ``core/confined.py`` limits what is run.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def load_entry(statement: Statement) -> Entry:
     """
     module = load_modules(statement.files)[statement.name]
     name = statement.name
-    entries = getattr(module, "TACTICS", None) or {statement.tactic: module.ENTRY}
+    entries = getattr(module, "TACTICS", None) or {statement.tactic: getattr(module, "ENTRY", None)}
     for tactic, line in declared(statement.files[name], name):
         if not _is_sound(entries.get(tactic)):
             fact = f'tactic "{tactic}" is not stated by an Entry'
@@ -138,12 +138,19 @@ def _located(name: str) -> Iterator[None]:
     """
     try:
         yield
-    except (Exception, SystemExit) as error:
+    except BaseException as error:  # no interrupt: those end the process that statements run in
         place = name
         for frame, line in walk_tb(error.__traceback__):
             if frame.f_code.co_filename.startswith(f"{FOLDER}/"):
                 place = f"{frame.f_code.co_filename}:{line}"
         if isinstance(error, NetraError):
             raise error.under(place) from None
-        fact = f"statement raises {type(error).__name__}: {error}".removesuffix(": ")
+        fact = f"statement raises {type(error).__name__}: {_text(error)}".removesuffix(": ")
         raise BadInput(fact[:MAX_SHOWN], location=place) from None
+
+
+def _text(error: BaseException) -> str:
+    try:
+        return str(error)
+    except BaseException:
+        return "its text cannot be shown"

@@ -20,15 +20,24 @@ FOLDER = f"statements/{TARGET}"
 
 TOOL_BOX = "netra_build.checkasm.numerics"
 TOOLS = ("arithmetic", "formats", "inputs", "online_softmax", "scenario")
-MODULES = frozenset(
-    (
-        *(f"{TOOL_BOX}.{name}" for name in TOOLS),
-        *("numpy", "numpy.typing"),
-        *("__future__", "collections", "collections.abc", "dataclasses", "enum", "fractions"),
-        *("functools", "itertools", "math", "typing", "zlib"),
-    )
-)
-"""What a statement may import beside its neighbours."""
+WHOLE = frozenset(("numpy", "numpy.typing", "math", "itertools", "zlib"))
+"""Modules that a statement may import, and whose public names it may import."""
+
+NAMES = {
+    "__future__": "annotations",
+    "collections": "ChainMap Counter OrderedDict defaultdict deque namedtuple",
+    "collections.abc": "Callable Collection Container Generator Hashable Iterable Iterator Mapping "
+    "MutableMapping MutableSequence MutableSet Reversible Sequence Set Sized",
+    "dataclasses": "InitVar KW_ONLY asdict astuple dataclass field fields replace",
+    "enum": "Enum Flag IntEnum IntFlag StrEnum auto unique",
+    "fractions": "Fraction",
+    "functools": "cache cached_property lru_cache partial reduce total_ordering wraps",
+    "typing": "Annotated Any Callable ClassVar Concatenate Final Generic Iterable Iterator Literal "
+    "Mapping NamedTuple Never NewType NoReturn Optional ParamSpec Protocol Self Sequence "
+    "SupportsFloat SupportsIndex SupportsInt TYPE_CHECKING Tuple TypeAlias TypeGuard TypeVar "
+    "TypedDict Union Unpack cast final overload runtime_checkable",
+}
+"""What a statement may import from other modules, which lead to further ones."""
 
 REFUSED = frozenset(
     (
@@ -105,6 +114,8 @@ def source_text(data: bytes, name: str) -> str:
         raise BadInput("statement is not UTF-8 text", location=name) from None
     if "\0" in text:
         raise BadInput("statement holds a zero byte", location=name)
+    if "\r" in text.replace("\r\n", ""):
+        raise BadInput("statement ends a line with a bare carriage return", location=name)
     return text
 
 
@@ -162,6 +173,12 @@ def neighbours(data: bytes, name: str) -> tuple[tuple[str, int], ...]:
     )
 
 
+def is_import(data: bytes, name: str, line: int) -> bool:
+    """Tell whether what looks like an import of a neighbour is one, and no text."""
+    nodes = ast.walk(parsed(data, name))
+    return any(isinstance(node, ast.ImportFrom) and node.lineno == line for node in nodes)
+
+
 def neighbour_file(name: str, module: str) -> str:
     """Return the name of the file that ``from .MODULE import`` in another file stands for."""
     return f"{name.rpartition('/')[0]}/{module}.py"
@@ -176,14 +193,27 @@ def _refuse_imports(tree: ast.AST, name: str, lines: Collection[int]) -> None:
         elif isinstance(node, ast.ImportFrom) and (node.level != 1 or node.lineno not in lines):
             modules = ["." * node.level + (node.module or "")]
         for module in modules:
-            if module not in MODULES:
+            if not _is_allowed(module, node):
                 place = f"{name}:{getattr(node, 'lineno', 1)}"
                 raise BadInput(f'statement imports "{module}"', location=place, hint=HINT)
+
+
+def _is_allowed(module: str, node: ast.AST) -> bool:
+    if isinstance(node, ast.Import):
+        return module in WHOLE
+    is_tool = module.startswith(f"{TOOL_BOX}.") and module.rpartition(".")[2] in TOOLS
+    return is_tool or module in WHOLE or module in NAMES
 
 
 def _refuse_names(tree: ast.AST, name: str) -> None:
     """Raise ``BadInput`` for a built-in function that is refused, or a name like ``__class__``."""
     for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and not node.level:
+            known = NAMES.get(node.module or "", "").split()
+            for alias in node.names:
+                if (known and alias.name not in known) or alias.name.startswith("_"):
+                    place = f"{name}:{node.lineno}"
+                    raise BadInput(f'statement uses "{node.module}.{alias.name}"', location=place)
         for word in _words(node):
             if word in REFUSED or word in HIDDEN or word.startswith("__"):
                 place = f"{name}:{getattr(node, 'lineno', 1)}"
@@ -198,6 +228,8 @@ def _words(node: ast.AST) -> Iterator[str]:
         yield "" if node.attr in REFUSED else node.attr
     elif isinstance(node, ast.alias):
         yield node.name
+    elif isinstance(node, ast.MatchClass):
+        yield from node.kwd_attrs
 
 
 def stem(name: str) -> str:

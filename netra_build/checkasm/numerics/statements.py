@@ -10,6 +10,7 @@ from netra_build.checkasm.numerics.statement_source import (
     FOLDER,
     Statement,
     declared,
+    is_import,
     neighbours,
 )
 from netra_build.core.errors import BadInput, EvidenceIncomplete, nearest_hint
@@ -72,6 +73,8 @@ def statement_names(library: Library, tactic: str) -> tuple[str, ...]:
         found[name] = None
         for neighbour, line in neighbours(library.read(name), name):
             if not library.has(neighbour):
+                if not is_import(library.read(name), name, line):
+                    continue
                 fact = f'statement imports "{neighbour}", which is not there'
                 hint = nearest_hint(neighbour, _file_names(library))
                 raise BadInput(fact, location=f"{name}:{line}", hint=hint)
@@ -112,6 +115,8 @@ def read_statement(library: Library, tactic: str) -> Statement:
 def _file_names(library: Library) -> list[str]:
     paths = library.disk.files_under(library.root / FOLDER, ".py")
     found = sorted(path.relative_to(library.root).as_posix() for path in paths)
+    if not found and (library.has(FOLDER.partition("/")[0]) or library.has(FOLDER)):
+        raise BadInput("not a folder", location=FOLDER)
     for name in found:
         if not _NAME.fullmatch(name):
             raise BadInput("file cannot be a statement", location=name, hint=_PLACE)

@@ -120,6 +120,10 @@ def _launch(options: argparse.Namespace) -> Outcome:
     from netra_build.checkasm.model.arguments import read_arguments, read_sizes
     from netra_build.checkasm.model.launch import DEFAULT_BUDGET, Options, prepare
 
+    if options.seed < 0:
+        raise BadInput(
+            "number is out of range", location="--seed", expected=">= 0", got=options.seed
+        )
     label = str(options.hsaco)
     disk = RealDisk()
     data = disk.read_bytes(options.hsaco)

@@ -18,6 +18,7 @@ from netra_build.asm.objects.elf import (
     read_headers,
     read_sections,
     read_symbols,
+    refuse_damaged_tables,
 )
 from netra_build.asm.objects.metadata import (
     NOTE_OWNER,
@@ -158,6 +159,7 @@ def kernel_and_metadata(
 
 def _read(elf: ElfFile, location: str) -> CodeObject:
     sections, symbols = read_sections(elf, location), read_symbols(elf, location)
+    refuse_damaged_tables(elf, location)
     texts = [section for section in sections if section.name == ".text"]
     if len(texts) != 1:
         raise BadInput(

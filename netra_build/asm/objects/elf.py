@@ -22,6 +22,8 @@ MAX_NAME_BYTES = 4096
 AMDGPU_MACHINE = 224
 ET_REL, ET_DYN = 1, 3
 SHT_NULL, SHT_SYMTAB, SHT_NOTE, SHT_NOBITS, SHT_DYNSYM = 0, 2, 7, 8, 11
+SHT_STRTAB, SHT_RELA, SHT_HASH, SHT_DYNAMIC, SHT_REL = 3, 4, 5, 6, 9
+SHT_GNU_HASH = 0x6FFFFFF6
 SHF_ALLOC = 2
 PT_LOAD = 1
 
@@ -35,6 +37,12 @@ _SECTION_KINDS = (
     *("rel", "shlib", "dynsym", "12", "13", "init_array", "fini_array"),
 )
 """The words of the ELF standard, by number."""
+_ENTRY_BYTES = {SHT_SYMTAB: SYMBOL_BYTES, SHT_DYNSYM: SYMBOL_BYTES, SHT_RELA: 24, SHT_REL: 16}
+_LINKED = {
+    **dict.fromkeys((SHT_SYMTAB, SHT_DYNSYM, SHT_DYNAMIC), (SHT_STRTAB,)),
+    **dict.fromkeys((SHT_HASH, SHT_GNU_HASH), (SHT_SYMTAB, SHT_DYNSYM)),
+}
+"""Of what kind the section is that one of another kind speaks of."""
 _SYMBOL_KINDS = ("notype", "object", "func", "section", "file", "common", "tls")
 
 
@@ -228,10 +236,31 @@ def read_sections(elf: ElfFile, location: str) -> tuple[Section, ...]:
     return tuple(result)
 
 
+def refuse_damaged_tables(elf: ElfFile, location: str) -> None:
+    """Raise ``BadInput`` for a table whose entries, or whose section of names, are not its own."""
+    for section in elf.sections:
+        link = elf.sections[section.link].kind if section.link < len(elf.sections) else None
+        linked, size = _LINKED.get(section.kind), _ENTRY_BYTES.get(section.kind)
+        is_odd = size is not None and (section.entry_size != size or section.size % size != 0)
+        if is_odd or (linked and link not in linked) or not _holds_hash(section, elf):
+            raise BadInput("code object is damaged", location=location)
+
+
+def _holds_hash(section: SectionHeader, elf: ElfFile) -> bool:
+    """Tell whether the counts at the beginning of a hash table fit into it."""
+    data, words = elf.content(section), {SHT_HASH: 2, SHT_GNU_HASH: 4}.get(section.kind, 0)
+    if len(data) < 4 * words:
+        return False
+    counts = struct.unpack_from(f"<{words}I", data)
+    if section.kind == SHT_HASH:
+        return 8 + 4 * sum(counts) <= len(data)
+    return not counts or 16 + 4 * counts[0] + 8 * counts[2] <= len(data)
+
+
 def read_symbols(elf: ElfFile, location: str) -> tuple[Symbol, ...]:
     """Return all dynamic symbols but the first, which is none."""
-    table = next((section for section in elf.sections if section.text == ".dynsym"), None)
-    if table is None or table.kind not in (SHT_SYMTAB, SHT_DYNSYM):
+    tables = [section for section in elf.sections if section.text == ".dynsym"]
+    if len(tables) != 1 or (table := tables[0]).kind not in (SHT_SYMTAB, SHT_DYNSYM):
         raise BadInput("code object has no dynamic symbol table", location=location)
     count, rest = divmod(table.size, SYMBOL_BYTES)
     if count > MAX_SYMBOLS:

@@ -253,7 +253,7 @@ def _holds_hash(section: SectionHeader, elf: ElfFile) -> bool:
         return False
     counts = struct.unpack_from(f"<{words}I", data)
     if section.kind == SHT_HASH:
-        return 8 + 4 * sum(counts) <= len(data)
+        return bool(8 + 4 * sum(counts) <= len(data))
     return not counts or 16 + 4 * counts[0] + 8 * counts[2] <= len(data)
 
 

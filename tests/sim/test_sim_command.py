@@ -116,6 +116,7 @@ def test_bad_words(hsaco, tmp_path):
     assert fault(path, "--arg", "data=zeros:u32:99999x99999") == (
         'argument "data" is too large; expected at most 1073741824, got 9999800001'
     )
+    assert fault(path, "--seed", "-5") == ("--seed: number is out of range; expected >= 0, got -5")
     assert fault(path, "--grid", "1,2,3,4") == 'grid cannot be read; expected X,Y,Z, got "1,2,3,4"'
     assert fault(path, "--arg", "data=zeros:u32:64", "--output", "data=x.txt") == (
         '"data=x.txt" names no buffer and file; expected NAME=FILE.npy, got data=x.txt'

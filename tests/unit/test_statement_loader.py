@@ -92,7 +92,7 @@ def test_an_entry_that_only_a_docstring_declares_is_none() -> None:
     with pytest.raises(BadInput) as refused:
         load_entry(Statement("scale", files))
     assert str(refused.value) == (
-        'statements/gfx950/scale.py: tactic "scale" is not stated by an Entry'
+        'statements/gfx950/scale.py:2: tactic "scale" is not stated by an Entry'
     )
 
 

@@ -19,7 +19,9 @@ def filled_in(template: str, **values: object) -> str:
 
 def with_macros(call: str, **values: object) -> str:
     """Return what a call of the page's macros gives."""
-    macros = Path(page.__file__).with_suffix(".html").read_text().partition("<html")[0]
+    macros = (
+        Path(page.__file__).with_suffix(".html").read_text().partition('<meta name="viewport"')[0]
+    )
     return filled_in(f"{macros}{{{{ {call} }}}}", **values).strip()
 
 

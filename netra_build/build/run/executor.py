@@ -22,7 +22,7 @@ from netra_build.build.record.run_file import Line
 from netra_build.build.run.execution import Execution, Folders
 from netra_build.core.digests import blake3_hex, sha256_hex
 from netra_build.core.disk import RealDisk, sealed_folder
-from netra_build.core.errors import BadInput, NetraError
+from netra_build.core.errors import BadInput, NetraError, ToolchainFailed
 
 WORKERS = 4
 """How many actions run side by side outside SCons."""
@@ -129,7 +129,7 @@ class ActionRun:
         error.location = execution.graph.locations.get(error.location, error.location)
         if action.stage.explain is None or not action.hints:
             return error
-        if not isinstance(error, BadInput):  # nor would the tool get further another time
+        if isinstance(error, ToolchainFailed):  # nor would the tool get further another time
             return error.under(action.subject)
         read, path = execution.disk.read_bytes, execution.folders.path
         hints = {role: read(path(place)) for role, place in action.hints}

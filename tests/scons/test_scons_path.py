@@ -7,7 +7,7 @@ from pathlib import Path
 from project import ENGINE, Project
 from traced_modules import modules, traced
 
-MOST = 108
+MOST = 115
 PRIMITIVE = "kernels/gfx950/templates/common/addressing.inc"
 SIMULATION = ("checkasm/model/", "checkasm/numerics/", "stages/check_numerics.py")
 

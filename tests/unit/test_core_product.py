@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from netra_build.build.graph.product import JOURNAL, Product
+from netra_build.build.run.build_lock import LOCK
 from netra_build.core.disk import RealDisk
 from netra_build.core.errors import BadInput, DamagedStore
 
@@ -116,6 +117,19 @@ def test_a_seal_that_was_replaced_since_it_was_read_is_read_again(tmp_path: Path
     write(tmp_path, seal_json='{"files": ["older", "seal.json"]}')
     made.begin()
     assert files(tmp_path) == [JOURNAL, "old"]
+
+
+@pytest.mark.parametrize(("mine", "other"), [("o", "o/sub"), ("o/sub", "o")])
+def test_products_lie_in_a_build_folder_beside_what_is_made_in_itself(
+    tmp_path: Path, mine: str, other: str
+) -> None:
+    write(tmp_path / "o", seal_json='{"files": []}')
+    (tmp_path / "o" / LOCK).write_text("")
+    write(tmp_path / other, seal_json='{"files": []}')
+    made = product(tmp_path / mine, "a")
+    made.refuse_foreign()
+    made.begin()
+    assert files(tmp_path / mine)[0] == JOURNAL
 
 
 @pytest.mark.parametrize("mark", [JOURNAL, "seal.json"])

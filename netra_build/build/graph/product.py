@@ -14,6 +14,7 @@ import threading
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from netra_build.build.run.build_lock import LOCK
 from netra_build.core.canonical_json import Json, parse_object, plain_canonical_bytes
 from netra_build.core.digests import blake3_hex
 from netra_build.core.disk import Disk, confined_path
@@ -114,16 +115,26 @@ class Product:
                 raise BadInput("not a folder", location=str(path), hint="name a folder with out=")
 
     def _refuse_nested(self) -> None:
-        """Refuse a folder inside another product's, or around one: each would hold the other."""
+        """Refuse a folder inside another product's, or around one: each would hold the other.
+
+        A build folder is no product's own: what has a lock there is made to lie beside others.
+        """
+        if self._is_shared(self.folder):
+            return
         names = () if self.is_alone else entries_below(str(self.folder))
         below = {(self.folder / name).parent for name in names} - {self.folder}
         for other in (*Path(os.path.abspath(self.folder)).parents, *sorted(below)):
-            if any(self.disk.is_file(other / mark) for mark in (self.seal, JOURNAL)):
+            marked = any(self.disk.is_file(other / mark) for mark in (self.seal, JOURNAL))
+            if marked and not self._is_shared(other):
                 raise BadInput(
                     f'one of two products lies in the other, "{other}"',
                     location=str(self.folder),
                     hint="name another folder with out=",
                 )
+
+    def _is_shared(self, folder: Path) -> bool:
+        """Tell whether a folder is that of builds, which holds one product beside another."""
+        return self.disk.is_file(folder / LOCK)
 
     def begin(self) -> None:
         """Withdraw the seal and remove what the former product alone had; done once a build."""

@@ -13,7 +13,10 @@ import os
 import sys
 from _imp import source_hash
 from importlib.machinery import FileFinder, SourceFileLoader
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any  # takes longer to load than a process that assembles
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 CHECKED = (3).to_bytes(4, "little")

@@ -21,7 +21,7 @@ SLOT_BYTES = 16
 FILL = 0x5A
 MAX_KNOWN = 1 << 16
 _LINE = re.compile(r"^\t([a-z][^\t\n]*?) *// [0-9A-F]+:((?: [0-9A-F]{8})+)( <)?(.*)$", re.MULTILINE)
-_PLAIN = re.compile(r"[\w .,:()\[\]|+-]+", re.ASCII)
+_PLAIN = re.compile(r'[\w .,:()\[\]|+"-]+', re.ASCII)
 
 
 def confirmed(

@@ -81,12 +81,15 @@ def answer_of(work: Callable[[], bytes], what: str, location: str, most_bytes: i
     os.close(writing)
     try:
         fact, data = _received(reading, most_bytes + _HEAD_BYTES)
+        is_whole = int.from_bytes(data[1:_HEAD_BYTES], "big") == len(data) - _HEAD_BYTES
+        if not fact and not is_whole:
+            _wait_for_end(process)
     finally:
         os.close(reading)
         with suppress(OSError):
             os.killpg(process, signal.SIGKILL)
         status = status_of(process, is_killed=True)
-    if not fact and int.from_bytes(data[1:_HEAD_BYTES], "big") == len(data) - _HEAD_BYTES:
+    if not fact and is_whole:
         if data[:1] == _DONE:
             return data[_HEAD_BYTES:]
         if data[:1] == _FAILED:
@@ -113,6 +116,17 @@ def _received(reading: int, most_bytes: int) -> tuple[str, bytes]:
         if len(data) > most_bytes:
             return "gives a longer answer than it may", b""
     return f"takes longer than {seconds} s", b""
+
+
+def _wait_for_end(process: int) -> None:
+    """Let a process that answers no more end by itself, so that it is known how; a second at most.
+
+    It is waited for again by whoever wants its status.
+    """
+    for _ in range(100):
+        if os.waitid(os.P_PID, process, os.WEXITED | os.WNOWAIT | os.WNOHANG) is not None:
+            return
+        time.sleep(0.01)
 
 
 def _interrupts() -> int:
